@@ -39,18 +39,12 @@ const definitions: readonly EntryDefinition[] = entryAreas.flatMap((area) => are
 
 /** Longest code first, so that `fmly_his_ef_c` is not read as `fmly_his` with a strange letter. */
 export const resourceEntries: readonly ResourceEntry[] = definitions
-  .filter((row): row is ResourceEntry => row.kind === 'resource')
+  .filter((row) => row.kind === 'resource')
   .toSorted((a, b) => b.code.length - a.code.length);
 
-export const filterEntries: readonly FilterEntry[] = definitions.filter(
-  (row): row is FilterEntry => row.kind === 'filter',
-);
-export const bundleEntries: readonly TransactionEntry[] = definitions.filter(
-  (row): row is TransactionEntry => row.kind === 'bundle',
-);
-export const opaqueEntries: readonly OpaqueEntry[] = definitions.filter(
-  (row): row is OpaqueEntry => row.kind === 'opaque',
-);
+export const filterEntries: readonly FilterEntry[] = definitions.filter((row) => row.kind === 'filter');
+export const bundleEntries: readonly TransactionEntry[] = definitions.filter((row) => row.kind === 'bundle');
+export const opaqueEntries: readonly OpaqueEntry[] = definitions.filter((row) => row.kind === 'opaque');
 
 /** The published entries of a row, as they stand in a scope: `acl/pat_r`. `acl/*` is not among the published. */
 export function listPublishedEntries(row: EntryDefinition): readonly string[] {

@@ -3,53 +3,22 @@
  *
  * They open the Bundle endpoint only: every entry of a Bundle needs its own access entry as if it came alone.
  */
-import type { EntryArea } from './definition.ts';
+import type { EntryArea, TransactionEntry } from './definition.ts';
 
 export const bundles: EntryArea = {
   title: 'Transaction Bundles',
   entries: [
     { kind: 'bundle', code: 'trans_bndl_post', means: 'Any transaction Bundle', sample: true },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_diag_rprt_labs',
-      payload: 'DiagnosticReport',
-      means: 'Laboratory results',
-      sample: true,
-    },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_diag_rprt_urin',
-      payload: 'DiagnosticReport',
-      means: 'Urinalysis',
-      sample: true,
-    },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_diag_rprt_opto',
-      payload: 'DiagnosticReport',
-      means: 'Optometry results',
-      sample: false,
-    },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_algy_intol_other',
-      payload: 'AllergyIntolerance',
-      means: 'Allergies',
-      sample: false,
-    },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_med_stmt_other',
-      payload: 'MedicationStatement',
-      means: 'Medications',
-      sample: false,
-    },
-    {
-      kind: 'bundle',
-      code: 'trans_bndl_appmt_remind',
-      payload: 'Appointment',
-      means: 'Appointment reminders',
-      sample: false,
-    },
+    carry('trans_bndl_diag_rprt_labs', 'DiagnosticReport', 'Laboratory results', true),
+    carry('trans_bndl_diag_rprt_urin', 'DiagnosticReport', 'Urinalysis', true),
+    carry('trans_bndl_diag_rprt_opto', 'DiagnosticReport', 'Optometry results', false),
+    carry('trans_bndl_algy_intol_other', 'AllergyIntolerance', 'Allergies', false),
+    carry('trans_bndl_med_stmt_other', 'MedicationStatement', 'Medications', false),
+    carry('trans_bndl_appmt_remind', 'Appointment', 'Appointment reminders', false),
   ],
 };
+
+/** @param sample whether the published sample token holds the entry */
+function carry(code: string, payload: string, means: string, sample: boolean): TransactionEntry {
+  return { kind: 'bundle', code, payload, means, sample };
+}

@@ -1,10 +1,10 @@
 /** The calendar: appointments and free slots. https://hl7.org/fhir/R4/appointment.html, https://hl7.org/fhir/R4/slot.html */
-import type { EntryArea } from './definition.ts';
+import { defineResource, type EntryArea } from './definition.ts';
 
 export const calendar: EntryArea = {
   title: 'Calendar',
   entries: [
-    { kind: 'resource', code: 'appmt', type: 'Appointment', means: 'Appointments', letters: 'rscu', sample: 'rscu' },
-    { kind: 'resource', code: 'slot', type: 'Slot', means: 'Free slots', letters: 's', sample: 's' },
+    defineResource('appmt', 'Appointment', 'Appointments', { letters: 'rscu', sample: 'rscu' }),
+    defineResource('slot', 'Slot', 'Free slots', { letters: 's', sample: 's' }),
   ],
 };

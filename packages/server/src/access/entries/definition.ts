@@ -75,6 +75,16 @@ export interface OpaqueEntry {
 
 export type EntryDefinition = ResourceEntry | FilterEntry | TransactionEntry | OpaqueEntry;
 
+/** A row of `kind` resource whose type is known. */
+export function defineResource(
+  code: string,
+  type: string,
+  means: string,
+  rest: Omit<ResourceEntry, 'kind' | 'code' | 'type' | 'means'>,
+): ResourceEntry {
+  return { kind: 'resource', code, type, means, ...rest };
+}
+
 /** The entries of one subject of a practice. */
 export interface EntryArea {
   /** Heading in `docs/integrate/access-entries.md`. */

@@ -3,30 +3,19 @@
  *
  * `bnry_c_url` opens no interaction on Binary, only the operation that answers with an upload URL.
  */
-import type { EntryArea } from './definition.ts';
+import { defineResource, type EntryArea } from './definition.ts';
 
 export const documents: EntryArea = {
   title: 'Documents',
   entries: [
-    {
-      kind: 'resource',
-      code: 'doc_ref',
-      type: 'DocumentReference',
-      means: 'Documents',
-      letters: 'rscu',
-      sample: 'rsc',
-    },
-    {
-      kind: 'resource',
-      code: 'bnry',
-      type: 'Binary',
-      means: 'Asking for an upload URL',
+    defineResource('doc_ref', 'DocumentReference', 'Documents', { letters: 'rscu', sample: 'rsc' }),
+    defineResource('bnry', 'Binary', 'Asking for an upload URL', {
       letters: '',
       sample: '',
       fields: { url: [] },
       fieldLetters: 'c',
       published: ['c_url'],
       ability: 'upload-url',
-    },
+    }),
   ],
 };
