@@ -3,13 +3,11 @@
  * Speaks only of the registry and of the caller's own entries, never of data.
  */
 import type { SearchParameter } from '@praxis/fhir';
-import { parseEntry } from './grammar.ts';
 import { memoize } from './memoize.ts';
 import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
-import type { AccessPolicy, Permission } from './policy.ts';
-import { searchGrants } from './policy.ts';
+import { type AccessPolicy, type Permission, searchGrants } from './policy.ts';
 import { allEntry, knownEntries } from './registry.ts';
-import { covers, interpretEntry, type Meaning, type Right } from './rights.ts';
+import { covers, interpretText, type Right } from './rights.ts';
 import { findReadElements, isUsable } from './usable-parameters.ts';
 
 export interface Denial {
@@ -32,25 +30,19 @@ export function explainDenial(
   type: string,
   need: Permission | SearchParameter | readonly SearchParameter[],
 ): Denial {
-  if (typeof need === 'string')
-    return describe(policy, `${type} ${letterNames[need]}`, [], listGrantingEntries(policy, type, need));
-  const parameters = isList(need) ? need : [need];
+  const isLetter = typeof need === 'string';
+  const letter = isLetter ? need : 's';
+  const parameters = isLetter ? [] : [need].flat();
   const elements = [...new Set(parameters.flatMap((parameter) => hiddenElements(policy, type, parameter)))].toSorted();
   const reads = elements.length === 0 ? '' : `, which reads ${elements.join(', ')},`;
-  const missing = entriesGranting(policy.source.operatorRows, type, 's', parameters);
-  return describe(
-    policy,
-    `${type} search by ${parameters.map((parameter) => parameter.code).join(', ')}${reads}`,
-    elements,
-    missing,
-  );
+  const by = isLetter ? '' : ` by ${parameters.map(({ code }) => code).join(', ')}${reads}`;
+  const missing = entriesGranting(policy.source.operatorRows, type, letter, parameters);
+  const wanted = `${type} ${letterNames[letter]}${by} needs ${missing.join(' or ')}`;
+  const diagnostics = `${wanted}; ${describeNextStep(policy, missing)}`;
+  return { missing, elements, heldBy: heldBy(policy, missing), diagnostics };
 }
 
 const letterNames: Readonly<Record<Permission, string>> = { r: 'read', s: 'search', c: 'create', u: 'update' };
-
-function isList(need: SearchParameter | readonly SearchParameter[]): need is readonly SearchParameter[] {
-  return Array.isArray(need);
-}
 
 /** The entries of which one would grant the letter on the type, the widest first. */
 export function listGrantingEntries(policy: AccessPolicy, type: string, letter: Permission): readonly string[] {
@@ -82,17 +74,14 @@ function entriesGranting(
   return granting.length === 0 ? [`system/${type}.${letter}`, allEntry] : granting.map(({ text }) => text);
 }
 
-interface KnownRight {
-  readonly text: string;
-  readonly right: Right;
-}
+type KnownRight = { readonly text: string; readonly right: Right };
 
 const rightsByRows = new WeakMap<OperatorRows, readonly KnownRight[]>();
 
 /** The rights of the published entries, under the rows of one authorisation. */
 function knownRights(operatorRows: OperatorRows): readonly KnownRight[] {
   return memoize(rightsByRows, operatorRows, () =>
-    knownEntries.flatMap((text) => meaning(text, operatorRows)?.rights.map((right) => ({ text, right })) ?? []),
+    knownEntries.flatMap((text) => interpretText(text, operatorRows)?.rights.map((right) => ({ text, right })) ?? []),
   );
 }
 
@@ -110,11 +99,6 @@ function width(right: Right): number {
   return elements - right.criteria.length;
 }
 
-function meaning(text: string, operatorRows: OperatorRows): Meaning | undefined {
-  const entry = parseEntry(text);
-  return entry.kind === 'refused' ? undefined : interpretEntry(entry, operatorRows);
-}
-
 /** The elements that a parameter reads and no search grant of the caller does. */
 function hiddenElements(policy: AccessPolicy, type: string, parameter: SearchParameter): readonly string[] {
   if (searchGrants(policy, type, [parameter]).length > 0) return [];
@@ -122,11 +106,6 @@ function hiddenElements(policy: AccessPolicy, type: string, parameter: SearchPar
   if (needed === 'all') return [`${type} (all elements)`];
   const readable = policy.grants(type, 's').flatMap((grant) => (grant.elements === 'all' ? [] : [...grant.elements]));
   return [...needed].filter((element) => !readable.includes(element));
-}
-
-function describe(policy: AccessPolicy, what: string, elements: readonly string[], missing: readonly string[]): Denial {
-  const diagnostics = `${what} needs ${missing.join(' or ')}; ${describeNextStep(policy, missing)}`;
-  return { missing, elements, heldBy: heldBy(policy, missing), diagnostics };
 }
 
 function heldBy({ source }: AccessPolicy, missing: readonly string[]): Denial['heldBy'] {
@@ -148,17 +127,12 @@ export function describeNextStep(policy: AccessPolicy, missing: readonly string[
     case 'token':
       return 'the token holds it, the practice has not granted it to the application';
     case 'practice':
-      return `the practice has granted it, ${tokenLacks(policy, missing)}`;
+      return applicationHolds(policy, missing) === false
+        ? 'the practice has granted it, the application itself no longer holds it: the operator of the service gives it back'
+        : 'the practice has granted it, the token does not hold it: request a token with it';
     case 'neither':
       return bothLack(policy, missing);
   }
-}
-
-/** Why a token does not hold what the practice has granted. */
-function tokenLacks(policy: AccessPolicy, missing: readonly string[]): string {
-  return applicationHolds(policy, missing) === false
-    ? 'the application itself no longer holds it: the operator of the service gives it back'
-    : 'the token does not hold it: request a token with it';
 }
 
 function bothLack(policy: AccessPolicy, missing: readonly string[]): string {
@@ -185,9 +159,9 @@ export function isCovered(policy: AccessPolicy, held: readonly string[], entry: 
 
 /** Whether one of `held` covers one of `missing`. */
 function holdsOne(held: readonly string[], missing: readonly string[], operatorRows: OperatorRows): boolean {
-  const wanted = missing.flatMap((text) => meaning(text, operatorRows) ?? []);
+  const wanted = missing.flatMap((text) => interpretText(text, operatorRows) ?? []);
   return held.some((text) => {
-    const own = meaning(text, operatorRows);
+    const own = interpretText(text, operatorRows);
     return own !== undefined && wanted.some((want) => covers(own, want));
   });
 }

@@ -14,7 +14,7 @@
 import type { FilterEntry, OpaqueEntry, ResourceEntry, TransactionEntry } from './entries/definition.ts';
 import { type EntryRefusal, makeEntryRefusal } from './refusal.ts';
 import { allEntry, bundleEntries, filterEntries, opaqueEntries, resourceEntries } from './registry.ts';
-import { isSmartLike, parseSmartScope, type SmartScope } from './smart-scopes.ts';
+import { isSmartLike, parseSmartScope, type SmartScope, splitScope } from './smart-scopes.ts';
 
 export type { EntryRefusal, RefusalRule } from './refusal.ts';
 
@@ -25,24 +25,17 @@ export const scopeEntriesMax = 500;
 /** Characters of one scope. */
 export const scopeCharactersMax = 20_000;
 
+interface OfResource {
+  readonly text: string;
+  readonly code: string;
+  readonly letter: string;
+  readonly row: ResourceEntry;
+}
+
 export type Entry =
   | { readonly kind: 'all'; readonly text: string }
-  | {
-      readonly kind: 'crud';
-      readonly text: string;
-      readonly code: string;
-      readonly subtype?: string;
-      readonly letter: string;
-      readonly row: ResourceEntry;
-    }
-  | {
-      readonly kind: 'restricted';
-      readonly text: string;
-      readonly code: string;
-      readonly letter: string;
-      readonly fields: readonly string[];
-      readonly row: ResourceEntry;
-    }
+  | ({ readonly kind: 'crud'; readonly subtype?: string } & OfResource)
+  | ({ readonly kind: 'restricted'; readonly fields: readonly string[] } & OfResource)
   | { readonly kind: 'bundle'; readonly text: string; readonly row: TransactionEntry }
   | { readonly kind: 'filter'; readonly text: string; readonly row: FilterEntry }
   | { readonly kind: 'opaque'; readonly text: string; readonly row: OpaqueEntry }
@@ -62,50 +55,33 @@ export function parseEntry(text: string): Entry | EntryRefusal {
     return makeEntryRefusal(text, 'prefix', `an access entry begins with "${prefix}" or "system/"`);
   if (text === allEntry) return { kind: 'all', text };
   const word = text.slice(prefix.length);
-  if (word.startsWith(filterPrefix)) return parseFilter(text, word);
-  if (word.startsWith(bundlePrefix)) return parseBundle(text, word);
-  const opaque = opaqueEntries.find((row) => row.code === word);
+  const filter = filterEntries.find(({ code }) => code === word);
+  if (filter) return { kind: 'filter', text, row: filter };
+  if (word.startsWith(filterPrefix))
+    return makeEntryRefusal(text, 'filter', `the order types are ${listEnds(filterEntries, filterPrefix)}`);
+  const bundle = bundleEntries.find(({ code }) => code === word);
+  if (bundle) return { kind: 'bundle', text, row: bundle };
+  if (word.startsWith(bundlePrefix))
+    return makeEntryRefusal(text, 'bundle', `the kinds of Bundle are ${listEnds(bundleEntries, bundlePrefix)}`);
+  const opaque = opaqueEntries.find(({ code }) => code === word);
   return opaque ? { kind: 'opaque', text, row: opaque } : parseResource(text, word);
 }
 
-function parseFilter(text: string, word: string): Entry | EntryRefusal {
-  const row = filterEntries.find((filter) => filter.code === word);
-  if (row) return { kind: 'filter', text, row };
-  return makeEntryRefusal(
-    text,
-    'filter',
-    `the order types are ${listed(filterEntries.map((filter) => filter.code.slice(filterPrefix.length)))}`,
-  );
-}
-
-function parseBundle(text: string, word: string): Entry | EntryRefusal {
-  const row = bundleEntries.find((bundle) => bundle.code === word);
-  if (row) return { kind: 'bundle', text, row };
-  return makeEntryRefusal(
-    text,
-    'bundle',
-    `the kinds of Bundle are ${listed(bundleEntries.map((bundle) => bundle.code.slice(bundlePrefix.length)))}`,
-  );
+function listEnds(rows: readonly { readonly code: string }[], start: string): string {
+  return rows.map(({ code }) => code.slice(start.length)).join(', ');
 }
 
 function parseResource(text: string, word: string): Entry | EntryRefusal {
   const row = resourceEntries.find(({ code }) => word === code || word.startsWith(`${code}_`));
-  if (!row)
-    return makeEntryRefusal(
-      text,
-      'code',
-      'no access code begins like this; docs/integrate/access-entries.md lists them',
-    );
+  const unknown = 'no access code begins like this; docs/integrate/access-entries.md lists them';
+  if (!row) return makeEntryRefusal(text, 'code', unknown);
   const { code, subtype } = row;
   const [letter = '', ...fields] = word.slice(code.length + 1).split('_');
   if (fields.length > 0) return parseRestricted(text, row, letter, fields);
   if (letter.length !== 1 || !row.letters.includes(letter)) {
-    const needsFields = row.letters === '' ? `, and only followed by ${listed(Object.keys(row.fields ?? {}))}` : '';
-    return makeEntryRefusal(
-      text,
-      'letter',
-      `${code} takes ${listed([...(row.letters || row.fieldLetters || '')])}${needsFields}`,
-    );
+    const needsFields = row.letters === '' ? `, and only followed by ${Object.keys(row.fields ?? {}).join(', ')}` : '';
+    const letters = [...(row.letters || row.fieldLetters || '')].join(', ');
+    return makeEntryRefusal(text, 'letter', `${code} takes ${letters}${needsFields}`);
   }
   return { kind: 'crud', text, code, ...(subtype === undefined ? {} : { subtype }), letter, row };
 }
@@ -119,14 +95,19 @@ function parseRestricted(
   const { code } = row;
   if (!row.fields) return makeEntryRefusal(text, 'field', `${code} takes a letter and no fields`);
   if (letter.length !== 1 || !row.fieldLetters?.includes(letter)) {
-    return makeEntryRefusal(text, 'letter', `fields of ${code} follow ${listed([...(row.fieldLetters ?? '')])}`);
+    return makeEntryRefusal(text, 'letter', `fields of ${code} follow ${[...(row.fieldLetters ?? '')].join(', ')}`);
   }
   const words = row.fields;
   if (!fields.every((field) => Object.hasOwn(words, field))) {
-    return makeEntryRefusal(text, 'field', `the fields of ${code} are ${listed(Object.keys(words))}`);
+    return makeEntryRefusal(text, 'field', `the fields of ${code} are ${Object.keys(words).join(', ')}`);
   }
   if (new Set(fields).size !== fields.length) return makeEntryRefusal(text, 'field', 'a field is named twice');
   return { kind: 'restricted', text, code, letter, fields, row };
+}
+
+/** The entry as one of each letter: of `.rs` and `.cr`, `.r` is common. Only scopes of SMART have several. */
+export function splitEntry(entry: Entry): readonly Entry[] {
+  return entry.kind === 'smart' ? splitScope(entry) : [entry];
 }
 
 /**
@@ -163,9 +144,5 @@ export function parseScope(scope: string): readonly string[] | ScopeRefusal {
 
 /** The refusals among some entries, for whoever is about to store them; empty when all are understood. */
 export function listEntryRefusals(entries: readonly string[]): readonly EntryRefusal[] {
-  return entries.map(parseEntry).filter((entry): entry is EntryRefusal => entry.kind === 'refused');
-}
-
-function listed(words: readonly string[]): string {
-  return words.join(', ');
+  return entries.map(parseEntry).filter((entry) => entry.kind === 'refused');
 }

@@ -2,10 +2,9 @@
  * The intersection of two sets of entries: of a token, and of what a firm authorised. Of two entries, one of each side, the
  * narrower is effective where one covers the other, else none.
  */
-import { type Entry, type EntryRefusal, isFilterLike, parseEntry } from './grammar.ts';
+import { type EntryRefusal, isFilterLike, parseEntry, splitEntry } from './grammar.ts';
 import type { OperatorRows } from './operator-rows.ts';
 import { covers, interpretEntry, type Meaning } from './rights.ts';
-import { splitScope } from './smart-scopes.ts';
 
 /** The entries of a token or of an authorisation. */
 export interface EntrySide {
@@ -25,14 +24,9 @@ export function readSide(texts: readonly string[], operatorRows: OperatorRows): 
     const entry = parseEntry(text);
     if (entry.kind === 'refused') refused.push(entry);
     else if (entry.kind === 'filter') filters.push(text);
-    else meanings.push(...entriesPerPermission(entry).map((each) => interpretEntry(each, operatorRows)));
+    else meanings.push(...splitEntry(entry).map((each) => interpretEntry(each, operatorRows)));
   }
   return { meanings, filters, closed: refused.some((entry) => isFilterLike(entry.text)), refused };
-}
-
-/** An entry of several letters is intersected letter by letter: of `.rs` and `.cr`, `.r` is left. */
-function entriesPerPermission(entry: Entry): readonly Entry[] {
-  return entry.kind === 'smart' ? splitScope(entry) : [entry];
 }
 
 /** What both sides hold, sorted by text. Commutative; nothing in the result is wider than what either side holds. */

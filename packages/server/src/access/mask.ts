@@ -5,6 +5,7 @@
  *
  * The tag is added whether or not something was left out: it must not tell whether hidden elements exist.
  */
+import type { Coding } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import {
   allowByElements,
@@ -21,6 +22,9 @@ import type { AccessPolicy, Criterion, Permission } from './policy.ts';
 
 export type { ElementFilter } from './allowed-elements.ts';
 
+/** Whether a row meets a criterion. */
+type RowTest = (criterion: Criterion) => boolean;
+
 /**
  * What the caller may see of a resource, as JSON text; undefined: nothing, answer as if it did not exist.
  *
@@ -35,7 +39,7 @@ export function disclose(
   letter: Permission,
   type: string,
   content: Stored,
-  matches: (criterion: Criterion) => boolean,
+  matches: RowTest,
   filter: ElementFilter = {},
 ): Disclosed<string> | undefined {
   const readable = readableMembers(policy, letter, type, matches);
@@ -48,16 +52,11 @@ export function disclose(
 }
 
 /** Whether some grant of the letter covers a row; for writes, asked of the row before and after. */
-export function coversRow(
-  policy: AccessPolicy,
-  letter: Permission,
-  type: string,
-  matches: (criterion: Criterion) => boolean,
-): boolean {
+export function coversRow(policy: AccessPolicy, letter: Permission, type: string, matches: RowTest): boolean {
   return policy.grants(type, letter).some((grant) => covers(grant, matches));
 }
 
-function covers(grant: Grant, matches: (criterion: Criterion) => boolean): boolean {
+function covers(grant: Grant, matches: RowTest): boolean {
   return grant.criteria.every((criterion) => matches(criterion));
 }
 
@@ -66,7 +65,7 @@ function readableMembers(
   policy: AccessPolicy,
   letter: Permission,
   type: string,
-  matches: (criterion: Criterion) => boolean,
+  matches: RowTest,
 ): 'all' | ElementAllowList | undefined {
   let readable: ElementAllowList | undefined;
   for (const grant of policy.grants(type, letter)) {
@@ -93,7 +92,7 @@ export function compileWritable(
   policy: AccessPolicy,
   letter: 'c' | 'u',
   type: string,
-  matches: (criterion: Criterion) => boolean,
+  matches: RowTest,
 ): ((member: string) => boolean) | undefined {
   const covering = policy.grants(type, letter).filter((grant) => covers(grant, matches));
   if (covering.length === 0) return undefined;
@@ -134,16 +133,8 @@ function taggedSubset(tags: string): string {
 }
 
 function holdsSubsetted(tags: unknown): boolean {
-  return Array.isArray(tags) && tags.some((tag: unknown) => isSubsetted(tag));
-}
-
-function isSubsetted(tag: unknown): boolean {
   return (
-    typeof tag === 'object' &&
-    tag !== null &&
-    'code' in tag &&
-    tag.code === 'SUBSETTED' &&
-    'system' in tag &&
-    tag.system === subsettedSystem
+    Array.isArray(tags) &&
+    tags.some((tag: Coding | null) => tag?.code === 'SUBSETTED' && tag.system === subsettedSystem)
   );
 }

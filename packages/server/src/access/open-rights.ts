@@ -6,7 +6,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Criterion, type Permission, permissions } from './entries/definition.ts';
 import { type Grant, mergeGrants } from './grants.ts';
 import { allEntry } from './registry.ts';
-import { buildCriterionKey, type Meaning, type Right, reachesType } from './rights.ts';
+import { buildCriterionKey, type Meaning, reachesType } from './rights.ts';
 import { everyType } from './smart-scopes.ts';
 
 export const endpointTypes: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
@@ -23,20 +23,15 @@ export interface OpenRights {
 export function listGrants(open: OpenRights, type: string, letter: Permission): readonly Grant[] {
   if (!endpointTypes.has(type) || open.closed.has(type)) return [];
   const filters = open.filterCriteria.get(type) ?? [];
-  const everything: Right = { type, letter, elements: 'all', criteria: [] };
-  const rights = open.all
-    ? [{ right: everything, entry: allEntry }]
-    : open.met.flatMap(({ rights, text }) =>
-        rights
-          .filter((right) => reachesType(right, type) && right.letter === letter)
-          .map((right) => ({ right, entry: text })),
-      );
+  const granting: readonly Pick<Meaning, 'text' | 'rights'>[] = open.all
+    ? [{ text: allEntry, rights: [{ type, letter, elements: 'all', criteria: [] }] }]
+    : open.met;
   return mergeGrants(
-    rights.map(({ right, entry }) => ({
-      elements: right.elements,
-      criteria: [...right.criteria, ...filters],
-      entries: [entry],
-    })),
+    granting.flatMap(({ text, rights }) =>
+      rights
+        .filter((right) => reachesType(right, type) && right.letter === letter)
+        .map(({ elements, criteria }) => ({ elements, criteria: [...criteria, ...filters], entries: [text] })),
+    ),
   );
 }
 

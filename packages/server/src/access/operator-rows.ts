@@ -78,7 +78,7 @@ function shapeProblems(definition: ResourceEntry | OpaqueEntry, row: OperatorRow
   if (ownType !== undefined && row.type !== undefined && row.type !== ownType)
     problems.push(`type is ${ownType} and cannot be changed`);
   if (!row.criteria?.length && !row.elements?.length) problems.push('criteria or elements are needed');
-  if (needsPermissions(definition)) {
+  if (definition.kind === 'opaque' || definition.letters === 'm') {
     if (!row.letters) problems.push('letters are needed, some of rs');
     else if (!/^(r|s|rs)$/.test(row.letters)) problems.push('letters are r, s or rs');
   } else if (row.letters !== undefined) {
@@ -91,8 +91,4 @@ function shapeProblems(definition: ResourceEntry | OpaqueEntry, row: OperatorRow
 
 function typeOf(definition: ResourceEntry | OpaqueEntry): string | undefined {
   return definition.kind === 'resource' ? definition.type : undefined;
-}
-
-function needsPermissions(definition: ResourceEntry | OpaqueEntry): boolean {
-  return definition.kind === 'opaque' || definition.letters === 'm';
 }

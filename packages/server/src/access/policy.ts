@@ -11,7 +11,7 @@ import { memoize } from './memoize.ts';
 import { computeRightsFingerprint, endpointTypes, groupCriteria, listGrants, type OpenRights } from './open-rights.ts';
 import { noOperatorRows, type OperatorRows } from './operator-rows.ts';
 import { filterEntries } from './registry.ts';
-import { criteriaInclude, type Meaning } from './rights.ts';
+import { criteriaInclude } from './rights.ts';
 import { isUsable } from './usable-parameters.ts';
 
 export type { Criterion, Permission } from './entries/definition.ts';
@@ -51,6 +51,7 @@ export interface AccessPolicy {
 export interface PolicySource {
   readonly tokenEntries: readonly string[];
   readonly firmEntries: readonly string[];
+  /** What operators say about the entries of some codes. */
   readonly operatorRows: OperatorRows;
   /** Where `tokenEntries` come from, when they are what remains of more. */
   readonly origin?: TokenOrigin;
@@ -63,11 +64,7 @@ export interface TokenOrigin {
   readonly applicationEntries: readonly string[];
 }
 
-export interface PolicyOptions {
-  /** What operators say about the entries of some codes. */
-  readonly operatorRows?: OperatorRows;
-  readonly origin?: TokenOrigin;
-}
+export type PolicyOptions = Partial<Pick<PolicySource, 'operatorRows' | 'origin'>>;
 
 /**
  * The policy of a token with `tokenEntries` at a firm that authorised `firmEntries`. Of two entries, one of each side,
@@ -84,21 +81,6 @@ export function compilePolicy(
   const met = intersectEntries(token.meanings, firm.meanings);
   const filters = [...new Set([...token.filters, ...firm.filters])].toSorted();
   const closed = new Set(token.closed || firm.closed ? filterEntries.map((row) => row.type) : []);
-  return assemble(met, filters, closed, [...token.refused, ...firm.refused], {
-    tokenEntries,
-    firmEntries,
-    operatorRows,
-    ...(options.origin === undefined ? {} : { origin: options.origin }),
-  });
-}
-
-function assemble(
-  met: readonly Meaning[],
-  filters: readonly string[],
-  closed: ReadonlySet<string>,
-  refused: readonly EntryRefusal[],
-  source: PolicySource,
-): AccessPolicy {
   const all = met.some((meaning) => meaning.all);
   const narrowing = filterEntries.filter((row) => filters.includes(`acl/${row.code}`));
   const open: OpenRights = { all, met, closed, filterCriteria: groupCriteria(narrowing) };
@@ -120,8 +102,8 @@ function assemble(
     mayRequestUploadUrl,
     bundles,
     fingerprint: computeRightsFingerprint(open, bundles, mayRequestUploadUrl, grants),
-    refused,
-    source,
+    refused: [...token.refused, ...firm.refused],
+    source: { ...options, tokenEntries, firmEntries, operatorRows },
   };
 }
 

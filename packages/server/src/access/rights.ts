@@ -1,8 +1,8 @@
 /**
  * What one access entry stands for, and when it covers another one.
  */
-import type { Criterion, Permission } from './entries/definition.ts';
-import type { Entry } from './grammar.ts';
+import { type Criterion, type Permission, permissions } from './entries/definition.ts';
+import { type Entry, parseEntry } from './grammar.ts';
 import { listOperatorRowProblems, type OperatorRow, type OperatorRows } from './operator-rows.ts';
 import { bundleEntries } from './registry.ts';
 import { everyType, type SmartScope } from './smart-scopes.ts';
@@ -57,6 +57,12 @@ export function interpretEntry(entry: Entry, operatorRows: OperatorRows): Meanin
   }
 }
 
+/** What the entry of a text stands for; undefined for a text that is no entry. */
+export function interpretText(text: string, operatorRows: OperatorRows): Meaning | undefined {
+  const entry = parseEntry(text);
+  return entry.kind === 'refused' ? undefined : interpretEntry(entry, operatorRows);
+}
+
 function crudRights(entry: Entry & { kind: 'crud' }, operatorRows: OperatorRows): readonly Right[] {
   const { row } = entry;
   const letter = asPermission(entry.letter);
@@ -90,11 +96,9 @@ function describedRights(
   const row = operatorRows.get(code);
   const reached = type ?? row?.type;
   if (!row || reached === undefined) return [];
-  const reachedPermissions = letter === undefined ? [...(row.letters ?? '')].map(asPermission) : [letter];
-  return reachedPermissions.flatMap((own) =>
-    own === undefined
-      ? []
-      : narrowed({ type: reached, letter: own, elements: 'all', criteria: [] }, operatorRows, code),
+  const letters = letter === undefined ? permissions.filter((each) => row.letters?.includes(each)) : [letter];
+  return letters.flatMap((own) =>
+    narrowed({ type: reached, letter: own, elements: 'all', criteria: [] }, operatorRows, code),
   );
 }
 
@@ -114,7 +118,7 @@ function narrowedElements(right: Right, row: OperatorRow): Elements {
 }
 
 function asPermission(letter: string): Permission | undefined {
-  return letter === 'r' || letter === 's' || letter === 'c' || letter === 'u' ? letter : undefined;
+  return permissions.find((each) => each === letter);
 }
 
 /**

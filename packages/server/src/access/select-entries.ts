@@ -2,10 +2,10 @@
  * Which of the entries that somebody asks for can be given by somebody who holds others
  * (https://www.rfc-editor.org/rfc/rfc6749#section-3.3).
  */
-import { parseEntry } from './grammar.ts';
+import { parseEntry, splitEntry } from './grammar.ts';
 import { noOperatorRows } from './operator-rows.ts';
 import { compilePolicy } from './policy.ts';
-import { covers, interpretEntry, type Meaning } from './rights.ts';
+import { covers, interpretEntry, interpretText, type Meaning } from './rights.ts';
 import { everyType, isSmartLike, type SmartScope, splitScope } from './smart-scopes.ts';
 
 export interface Selection {
@@ -24,7 +24,7 @@ export interface NotHeld {
  */
 export function selectEntries(asked: readonly string[], held: readonly string[]): Selection | NotHeld {
   const given = compilePolicy(asked, held).entries;
-  const meanings = given.flatMap(meaningsOf);
+  const meanings = given.flatMap((text) => interpretText(text, noOperatorRows) ?? []);
   for (const text of asked) {
     if (given.includes(text)) continue;
     const entry = parseEntry(text);
@@ -42,19 +42,13 @@ export function selectEntries(asked: readonly string[], held: readonly string[])
  */
 export function findFirstNotHeld(asked: readonly string[], held: readonly string[]): string | undefined {
   const texts = new Set(held);
-  const own = held.flatMap(meaningsOf);
+  const own = held.flatMap((text) => interpretText(text, noOperatorRows) ?? []);
   return asked.find((text) => {
     const entry = parseEntry(text);
     if (entry.kind === 'refused') return true;
     if (entry.kind === 'filter' || texts.has(text)) return false;
-    const parts = entry.kind === 'smart' ? splitScope(entry) : [entry];
-    return !parts.every((part) => own.some((other) => covers(other, interpretEntry(part, noOperatorRows))));
+    return !splitEntry(entry).every((part) => own.some((other) => covers(other, interpretEntry(part, noOperatorRows))));
   });
-}
-
-function meaningsOf(text: string): readonly Meaning[] {
-  const entry = parseEntry(text);
-  return entry.kind === 'refused' ? [] : [interpretEntry(entry, noOperatorRows)];
 }
 
 function isHeld(scope: SmartScope, given: readonly Meaning[]): boolean {

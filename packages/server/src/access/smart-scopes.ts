@@ -10,7 +10,7 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { Criterion, Permission } from './entries/definition.ts';
 import { type EntryRefusal, makeEntryRefusal } from './refusal.ts';
-import { formatRowQuery, parseRowQuery } from './row-query.ts';
+import { formatRowQuery, parseRowQuery, type RowQueryProblem } from './row-query.ts';
 import { listCriterionProblems } from './verify-entries.ts';
 
 /** Characters of one SMART scope. */
@@ -81,14 +81,10 @@ export function splitScope({ type, letters, criteria }: SmartScope): readonly Sm
   }));
 }
 
-interface Problem {
-  readonly problem: string;
-}
-
 const known: readonly Permission[] = ['c', 'r', 'u', 's'];
 
 /** `.rs` → r, s. */
-function readPermissions(text: string): readonly Permission[] | Problem {
+function readPermissions(text: string): readonly Permission[] | RowQueryProblem {
   const word = text.slice(1);
   if (/^\.(read|write|\*)$/.test(text))
     return { problem: `.${word} is of SMART v1; v2 writes letters: .rs reads and searches, .cu creates and updates` };
@@ -98,7 +94,7 @@ function readPermissions(text: string): readonly Permission[] | Problem {
   return known.filter((letter) => word.includes(letter));
 }
 
-function readCriteria(type: string, query: string): readonly Criterion[] | Problem {
+function readCriteria(type: string, query: string): readonly Criterion[] | RowQueryProblem {
   const criteria = parseRowQuery(query);
   if ('problem' in criteria) return criteria;
   const types = type === everyType ? resourceTypesWithEndpoint : [type];

@@ -20,11 +20,13 @@ export interface EntryTrace {
   readonly reason?: string;
 }
 
+type Sides = readonly (readonly [EntryHolder, readonly string[]])[];
+
 /** Every entry of token, application and firm, sorted. A token that carries none has those of the application. */
 export function traceEntries(policy: AccessPolicy): readonly EntryTrace[] {
   const { tokenEntries, firmEntries, origin } = policy.source;
   const application = origin?.applicationEntries ?? tokenEntries;
-  const sides: readonly (readonly [EntryHolder, readonly string[]])[] = [
+  const sides: Sides = [
     ['token', origin === undefined ? tokenEntries : (origin.carried ?? application)],
     ['application', application],
     ['firm', firmEntries],
@@ -52,11 +54,7 @@ function withoutMeaning(policy: AccessPolicy, text: string): string | undefined 
   return 'grants nothing until an operator says which rows or elements it stands for';
 }
 
-function droppedBecause(
-  policy: AccessPolicy,
-  text: string,
-  sides: readonly (readonly [EntryHolder, readonly string[]])[],
-): string {
+function droppedBecause(policy: AccessPolicy, text: string, sides: Sides): string {
   const entry = parseEntry(text);
   if (entry.kind === 'refused') return entry.diagnostics;
   const lacking = sides.filter(([, entries]) => !isCovered(policy, entries, text)).map(([side]) => side);

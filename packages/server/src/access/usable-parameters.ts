@@ -4,7 +4,7 @@
  */
 import { listParameterElements, type SearchParameter } from '@praxis/fhir';
 import { memoize } from './memoize.ts';
-import type { Elements } from './rights.ts';
+import { type Elements, elementsInclude } from './rights.ts';
 
 /** Elements that every grant on a type reads. */
 export const alwaysReadable: readonly string[] = ['resourceType', 'id', 'meta'];
@@ -29,15 +29,7 @@ function topLevelElements(type: string, parameter: SearchParameter): Elements {
   );
 }
 
-/** The elements among those a parameter reads that `readable` lacks; `all` when it needs to read everything. */
-export function findUnreadableElements(readable: Elements, type: string, parameter: SearchParameter): Elements {
-  if (readable === 'all') return new Set();
-  const needed = findReadElements(type, parameter);
-  return needed === 'all' ? 'all' : needed.difference(readable);
-}
-
 /** Whether a search parameter may be used by someone who reads `readable`. */
 export function isUsable(readable: Elements, type: string, parameter: SearchParameter): boolean {
-  const missing = findUnreadableElements(readable, type, parameter);
-  return missing !== 'all' && missing.size === 0;
+  return readable === 'all' || elementsInclude(readable, findReadElements(type, parameter));
 }
