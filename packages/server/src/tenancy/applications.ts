@@ -15,18 +15,13 @@ export interface Application {
   readonly environment: string;
   /** Unique in its environment; the `iss` of its legacy tokens. */
   readonly name: string;
-  readonly state: ApplicationState;
+  readonly state: 'active' | 'suspended';
   /** Access entries, sorted. */
   readonly acl: readonly string[];
   readonly settings: ApplicationSettings;
 }
 
-export type ApplicationState = 'active' | 'suspended';
-
-export interface ApplicationDraft {
-  readonly environment: string;
-  readonly name: string;
-  readonly acl: readonly string[];
+export interface ApplicationDraft extends Pick<Application, 'environment' | 'name' | 'acl'> {
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
@@ -97,9 +92,7 @@ export async function setApplicationAcl(
   problemOf: EntryProblem,
 ): Promise<void> {
   const entries = requireEntries(acl, problemOf);
-  await changeRights(database, { application: application.id }, async (tx) => {
-    await tx.query(sql`UPDATE application SET acl = ${entries}::text[] WHERE id = ${application.id}`);
-  });
+  await change(database, application, sql`acl = ${entries}::text[]`);
 }
 
 /** @throws PraxisError `rule-broken` for an unknown setting or value */
@@ -108,26 +101,23 @@ export async function setApplicationSettings(
   application: Application,
   given: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const settings = requireSettings(given);
-  await changeRights(database, { application: application.id }, async (tx) => {
-    await tx.query(sql`UPDATE application SET settings = ${sql.json(settings)} WHERE id = ${application.id}`);
-  });
+  await change(database, application, sql`settings = ${sql.json(requireSettings(given))}`);
 }
 
 /** Refuses the application at every firm and its token requests from the next statement on. */
 export async function suspendApplication(database: Database, application: Application): Promise<void> {
-  await setState(database, application, 'suspended');
+  await change(database, application, sql`state = 'suspended'`);
 }
 
 /** Ends a suspension. */
 export async function resumeApplication(database: Database, application: Application): Promise<void> {
-  await setState(database, application, 'active');
+  await change(database, application, sql`state = 'active'`);
 }
 
-async function setState(database: Database, application: Application, state: ApplicationState): Promise<void> {
-  await changeRights(database, { application: application.id }, async (tx) => {
-    await tx.query(sql`UPDATE application SET state = ${state} WHERE id = ${application.id}`);
-  });
+async function change(database: Database, { id }: Application, assignment: Sql): Promise<void> {
+  await changeRights(database, { application: id }, (tx) =>
+    tx.query(sql`UPDATE application SET ${assignment} WHERE id = ${id}`),
+  );
 }
 
 interface ApplicationRow extends Omit<Application, 'settings'> {

@@ -19,7 +19,7 @@ export interface Authorisation {
   /** Access entries, sorted; they granted no more than the application's when they were authorised. */
   readonly acl: readonly string[];
   /** Suspended: refused at the firm until it is resumed on the same terms. */
-  readonly state: AuthorisationState;
+  readonly state: 'active' | 'suspended' | 'revoked';
   /** 1 at first, one more with each change. */
   readonly version: number;
   readonly purpose: string;
@@ -28,8 +28,6 @@ export interface Authorisation {
   /** What operators say about its entries, by access code. */
   readonly operatorRows: StoredOperatorRows;
 }
-
-export type AuthorisationState = 'active' | 'suspended' | 'revoked';
 
 /** Access code → what its entries reach, in the form that `access` knows. */
 export type StoredOperatorRows = Readonly<Record<string, object>>;
@@ -80,13 +78,15 @@ export async function insertAuthorisation(
   terms: AuthorisationTerms,
   problemOf: EntryProblem,
 ): Promise<void> {
-  if (firm.environment !== application.environment) {
-    fail('rule-broken', {
-      diagnostics: `firm ${firm.prefix} is in ${firm.environment}, application ${application.name} in ${application.environment}: they cannot meet`,
-    });
-  }
+  requireSameEnvironment(firm, application);
   requireTitle('purpose', terms.purpose);
-  const acl = requireHeld(application, requireEntries(terms.acl ?? application.acl, problemOf), problemOf);
+  const acl = requireEntries(terms.acl ?? application.acl, problemOf);
+  const missing = problemOf.firstNotHeld(acl, application.acl);
+  if (missing !== undefined)
+    fail('rule-broken', {
+      diagnostics: `${missing} is not held by application ${application.name}`,
+      expression: ['acl'],
+    });
   const expiresAtMs = terms.expiresAtMs ?? null;
   if (expiresAtMs !== null && expiresAtMs <= clock.now())
     fail('rule-broken', { diagnostics: 'expiresAt has passed', expression: ['expiresAt'] });
@@ -99,6 +99,14 @@ export async function insertAuthorisation(
           operator_rows = COALESCE(${rows}, authorisation.operator_rows)`);
   await keepVersion(tx, firm, application, terms.by);
   await raiseEpochs(tx, { pair: { firm: firm.id, application: application.id } });
+}
+
+/** @throws PraxisError `rule-broken` when firm and application are of different environments */
+export function requireSameEnvironment(firm: Firm, application: Application): void {
+  if (firm.environment === application.environment) return;
+  fail('rule-broken', {
+    diagnostics: `firm ${firm.prefix} is in ${firm.environment}, application ${application.name} in ${application.environment}: they cannot meet`,
+  });
 }
 
 /**
@@ -229,17 +237,3 @@ const selectAuthorisation: Sql = sql`
   SELECT f.prefix AS firm, a.name AS application, z.acl, z.state, z.version, z.purpose,
          z.expires_at AS "expiresAtMs", z.operator_rows AS "operatorRows"
   FROM authorisation z JOIN firm f ON f.id = z.firm JOIN application a ON a.id = z.application`;
-
-function requireHeld(
-  application: Application,
-  acl: readonly string[],
-  { firstNotHeld }: EntryProblem,
-): readonly string[] {
-  const missing = firstNotHeld(acl, application.acl);
-  if (missing !== undefined)
-    fail('rule-broken', {
-      diagnostics: `${missing} is not held by application ${application.name}`,
-      expression: ['acl'],
-    });
-  return acl;
-}

@@ -3,7 +3,7 @@
  * are worth nothing in another one, even where two share a realm. Environments and products are only ever added.
  */
 import { fail } from '../base/errors.ts';
-import type { Database } from '../database/database.ts';
+import { type Database, pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { requireSegment } from './names.ts';
 
@@ -20,10 +20,7 @@ export interface Environment {
   readonly products: ReadonlySet<string>;
 }
 
-export interface EnvironmentDraft {
-  readonly name: string;
-  readonly realm: string;
-  readonly kind: EnvironmentKind;
+export interface EnvironmentDraft extends Omit<Environment, 'id' | 'products'> {
   readonly products: readonly string[];
 }
 
@@ -114,8 +111,7 @@ export async function getEnvironment(database: Pick<Database, 'query'>, name: st
 
 /** @throws PraxisError `resource-not-found` when no environment is of the realm */
 export async function requireRealm(database: Database, realm: string): Promise<void> {
-  const rows = await database.query(sql`SELECT 1 AS one FROM environment WHERE realm = ${realm} LIMIT 1`);
-  if (rows.length === 0)
+  if (!(await isRealm(database, realm)))
     fail('resource-not-found', { diagnostics: `realm ${realm} does not exist`, expression: ['realm'] });
 }
 
@@ -143,31 +139,26 @@ export function openEnvironmentDirectory(database: Database): EnvironmentDirecto
       return found.products.has(product) ? found : undefined;
     },
     async hasRealm(realm) {
-      if (realms.has(realm)) return true;
-      const rows = await database.query(sql`SELECT 1 AS one FROM environment WHERE realm = ${realm} LIMIT 1`, {
-        short: true,
-        idempotent: true,
-      });
-      if (rows.length > 0) realms.add(realm);
-      return rows.length > 0;
+      const isKnown = realms.has(realm) || (await isRealm(database, realm));
+      if (isKnown) realms.add(realm);
+      return isKnown;
     },
   };
 }
 
-interface EnvironmentRow {
-  readonly id: number;
-  readonly name: string;
-  readonly realm: string;
-  readonly kind: EnvironmentKind;
-  readonly products: readonly string[];
+async function isRealm(database: Database, realm: string): Promise<boolean> {
+  const rows = await database.query(sql`SELECT 1 AS one FROM environment WHERE realm = ${realm} LIMIT 1`, pointRead);
+  return rows.length > 0;
 }
+
+type EnvironmentRow = EnvironmentDraft & Pick<Environment, 'id'>;
 
 async function findEnvironment(database: Pick<Database, 'query'>, name: string): Promise<Environment | undefined> {
   const [row] = await database.query<EnvironmentRow>(
     sql`
     SELECT e.id, e.name, e.realm, e.kind, ARRAY(SELECT p.name FROM product p WHERE p.environment = e.id ORDER BY p.name) AS products
     FROM environment e WHERE e.name = ${name}`,
-    { short: true, idempotent: true },
+    pointRead,
   );
   return row && toEnvironment(row);
 }

@@ -3,9 +3,9 @@
  * transaction that takes a right away makes the next statement of every node see that its cached rights are old
  * (docs/integrate/contract.md#credentials).
  *
- * Every change of a right goes through `changing`, which raises what the change touches; nothing else may update the tables
- * that rights are read from. A trigger could do the same, but would hide the effect from the reader of the statement and
- * is not available for reference tables of a distributed database.
+ * Every change of a right goes through `changeRights`, which raises what the change touches; nothing else may update the
+ * tables that rights are read from. A trigger could do the same, but would hide the effect from the reader of the statement
+ * and is not available for reference tables of a distributed database.
  */
 import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
@@ -37,27 +37,22 @@ export async function changeRights<T>(
   });
 }
 
-/** Raises the epochs of `affected` in the transaction `tx`, for changes that need more of it than `changing` gives. */
+/** Raises the epochs of `affected` in the transaction `tx`, for changes that need more of it than `changeRights` gives. */
 export async function raiseEpochs(tx: Queryable, affected: Affected): Promise<void> {
-  await tx.query(raise(affected));
+  // An authorisation makes the pair's row, so raising by application or firm finds a row for every right that exists.
+  const statement =
+    'pair' in affected
+      ? sql`
+        INSERT INTO access_epoch (firm, application, epoch) VALUES (${affected.pair.firm}, ${affected.pair.application}, 1)
+        ON CONFLICT (firm, application) DO UPDATE SET epoch = access_epoch.epoch + 1`
+      : sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE ${touchedBy(affected)}`;
+  await tx.query(statement);
 }
 
-/** An authorisation makes the pair's row, so raising by application or firm finds a row for every right that exists. */
-function raise(affected: Affected): Sql {
-  if ('environment' in affected) {
-    const firms = sql`SELECT id FROM firm WHERE environment = ${affected.environment}`;
-    return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm IN (${firms})`;
-  }
-  if ('application' in affected)
-    return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE application = ${affected.application}`;
-  if ('firm' in affected) return sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm = ${affected.firm}`;
-  if ('realm' in affected) {
-    return sql`
-      UPDATE access_epoch SET epoch = epoch + 1 WHERE application IN (
-        SELECT a.id FROM application a JOIN environment e ON e.id = a.environment WHERE e.realm = ${affected.realm})`;
-  }
-  const { firm, application } = affected.pair;
-  return sql`
-    INSERT INTO access_epoch (firm, application, epoch) VALUES (${firm}, ${application}, 1)
-    ON CONFLICT (firm, application) DO UPDATE SET epoch = access_epoch.epoch + 1`;
+function touchedBy(affected: Exclude<Affected, { readonly pair: unknown }>): Sql {
+  if ('environment' in affected) return sql`firm IN (SELECT id FROM firm WHERE environment = ${affected.environment})`;
+  if ('application' in affected) return sql`application = ${affected.application}`;
+  if ('firm' in affected) return sql`firm = ${affected.firm}`;
+  return sql`application IN (
+    SELECT a.id FROM application a JOIN environment e ON e.id = a.environment WHERE e.realm = ${affected.realm})`;
 }

@@ -17,19 +17,12 @@ export interface Firm {
   readonly name: string;
   /** IANA time zone in which dates without an offset are read. */
   readonly timeZone: string;
-  readonly state: FirmState;
+  readonly state: 'active' | 'suspended';
   /** Whether writes are refused that refer to a resource of the firm that does not exist. */
   readonly requiresReferences: boolean;
 }
 
-export type FirmState = 'active' | 'suspended';
-
-export interface FirmDraft {
-  readonly environment: string;
-  readonly prefix: string;
-  readonly name: string;
-  readonly timeZone: string;
-}
+export type FirmDraft = Pick<Firm, 'environment' | 'prefix' | 'name' | 'timeZone'>;
 
 /**
  * @throws PraxisError `rule-broken` for a malformed prefix, name or time zone, `resource-not-found` for an unknown
@@ -72,33 +65,27 @@ export async function getFirm(database: Pick<Database, 'query'>, environment: st
 
 /** Refuses every application at the firm from the next statement on; nothing is deleted. */
 export async function suspendFirm(database: Database, firm: Firm): Promise<void> {
-  await setState(database, firm, 'suspended');
+  await change(database, firm, sql`state = 'suspended'`);
 }
 
 /** Ends a suspension. */
 export async function resumeFirm(database: Database, firm: Firm): Promise<void> {
-  await setState(database, firm, 'active');
+  await change(database, firm, sql`state = 'active'`);
 }
 
 /** Changes the zone in which dates without an offset are read, from the next request on; stored index rows are not rewritten. */
 export async function setFirmTimeZone(database: Database, firm: Firm, timeZone: string): Promise<void> {
   requireTimeZone(timeZone);
-  await changeRights(database, { firm: firm.id }, async (tx) => {
-    await tx.query(sql`UPDATE firm SET time_zone = ${timeZone} WHERE id = ${firm.id}`);
-  });
+  await change(database, firm, sql`time_zone = ${timeZone}`);
 }
 
 /** Has writes refused that refer to a resource of the firm that does not exist, or not, from the next request on. */
 export async function setRequiredReferences(database: Database, firm: Firm, isOn: boolean): Promise<void> {
-  await changeRights(database, { firm: firm.id }, async (tx) => {
-    await tx.query(sql`UPDATE firm SET requires_references = ${isOn} WHERE id = ${firm.id}`);
-  });
+  await change(database, firm, sql`requires_references = ${isOn}`);
 }
 
-async function setState(database: Database, firm: Firm, state: FirmState): Promise<void> {
-  await changeRights(database, { firm: firm.id }, async (tx) => {
-    await tx.query(sql`UPDATE firm SET state = ${state} WHERE id = ${firm.id}`);
-  });
+async function change(database: Database, { id }: Firm, assignment: Sql): Promise<void> {
+  await changeRights(database, { firm: id }, (tx) => tx.query(sql`UPDATE firm SET ${assignment} WHERE id = ${id}`));
 }
 
 const selectFirm: Sql = sql`

@@ -24,14 +24,8 @@ export async function openOperatorScope(database: Database, clock: Clock, firm: 
   const application = await ensureOperator(database, firm.environment);
   const authorisation = await findAuthorisation(database, firm, application);
   if (authorisation?.state !== 'active') {
-    await authorise(
-      database,
-      clock,
-      firm,
-      application,
-      { acl: operatorAcl, purpose: 'Operation of the service' },
-      asWritten,
-    );
+    const terms = { acl: operatorAcl, purpose: 'Operation of the service' };
+    await authorise(database, clock, firm, application, terms, asWritten);
   }
   const [row] = await database.query<{ epoch: number; searchParameters: string | null }>(sql`
     SELECT e.epoch, ${searchParametersJson(sql`e.firm`)} AS "searchParameters"

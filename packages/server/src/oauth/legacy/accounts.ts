@@ -8,6 +8,7 @@ import type { Secrets } from '../../base/secrets.ts';
 import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
+import { requireSameEnvironment } from '../../tenancy/authorisations.ts';
 import { changeRights } from '../../tenancy/epochs.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { requireTitle } from '../../tenancy/names.ts';
@@ -42,11 +43,7 @@ export async function issueLegacyAccount(
   application: Application,
   username?: string,
 ): Promise<IssuedLegacyAccount> {
-  if (firm.environment !== application.environment) {
-    fail('rule-broken', {
-      diagnostics: `firm ${firm.prefix} is in ${firm.environment}, application ${application.name} in ${application.environment}: they cannot meet`,
-    });
-  }
+  requireSameEnvironment(firm, application);
   const subject = `fhir_${makeSecret(subjectBytes)}`;
   const name = requireTitle('username', username ?? subject);
   const password = makeSecret();
