@@ -33,7 +33,7 @@ export async function lockKeys(tx: Queryable): Promise<void> {
  * @throws StartError when the database belongs to a secret key that is not given
  */
 export async function openKeys(owner: Database, given: GivenKeys): Promise<Keys> {
-  const keys = await owner.transaction(undefined, async (tx) => await keysOf(tx, given));
+  const keys = await owner.transaction(undefined, (tx) => keysOf(tx, given));
   return (await finishRotation(owner, given)) ? { ...keys, given: { ...given, current: keys.owning } } : keys;
 }
 
@@ -47,9 +47,9 @@ export async function requireOwningKey(owner: Pick<Queryable, 'query'>, given: G
   const [has] = await owner.query<{ dataKeys: boolean; signingKeys: boolean }>(sql`
     SELECT to_regclass('data_key') IS NOT NULL AS "dataKeys", to_regclass('signing_key') IS NOT NULL AS "signingKeys"`);
   if (has?.dataKeys === true) {
-    const [under] = await listWrappingFingerprints(owner);
-    if (under === undefined || keys.some(({ fingerprint }) => fingerprint === under)) return;
-    if (await holdsMadeThings(owner)) throw otherKey(given, under);
+    const [row] = await readRows(owner);
+    if (row === undefined || keys.some(({ fingerprint }) => fingerprint === row.under)) return;
+    if (await holdsMadeThings(owner)) throw otherKey(given, row.under);
   } else if (has?.signingKeys === true) {
     const isMadeWith = await Promise.all(keys.map(async (key) => await wasSealedWith(owner, key.deriveDataKeys())));
     if (isMadeWith.every((isIt) => isIt === false)) throw otherKey(given, undefined);
@@ -64,8 +64,7 @@ export async function finishRotation(owner: Database, { file, next }: GivenKeys)
   if (file === undefined || next === undefined) return false;
   return await owner.transaction(undefined, async (tx) => {
     await lockKeys(tx);
-    const [under, ...more] = await listWrappingFingerprints(tx);
-    if (under !== next.fingerprint || more.length > 0) return false;
+    if (!(await isWrappedBy(tx, next))) return false;
     if (existsSync(buildNextPath(file))) takeNextKey(file);
     return true;
   });
@@ -75,7 +74,7 @@ async function keysOf(tx: Queryable, given: GivenKeys): Promise<Keys> {
   await lockKeys(tx);
   const rows = await readRows(tx);
   if (rows.length === 0) return await makeFirst(tx, given);
-  const owning = [given.current, ...given.others].find((key) => rows.every((row) => row.under === key.fingerprint));
+  const owning = [given.current, ...given.others].find((key) => rows.every(({ under }) => under === key.fingerprint));
   if (owning !== undefined) return { given, owning, dataKeys: await complete(tx, rows, owning) };
   if (await holdsMadeThings(tx)) throw otherKey(given, rows[0]?.under);
   // Nothing was made with the keys that it has: the database takes the key given, as if it were new.
@@ -89,9 +88,10 @@ export async function replaceDataKeys(tx: Queryable, dataKeys: DataKeys, key: Se
   return dataKeys;
 }
 
-/** Fingerprints of the secret keys that the rows are wrapped by: one, but for what a hand has left. */
-export async function listWrappingFingerprints(tx: Pick<Queryable, 'query'>): Promise<string[]> {
-  return [...new Set((await readRows(tx)).map(({ under }) => under))];
+/** Whether the database belongs to this key: every row is wrapped by it, unless a hand has changed one. */
+export async function isWrappedBy(tx: Pick<Queryable, 'query'>, { fingerprint }: SecretKey): Promise<boolean> {
+  const rows = await readRows(tx);
+  return rows.length > 0 && rows.every(({ under }) => under === fingerprint);
 }
 
 interface KeyRow {

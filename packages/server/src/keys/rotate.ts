@@ -4,7 +4,7 @@ import { fail } from '../base/errors.ts';
 import { makeSecret } from '../base/ids.ts';
 import { openSecretKey, type SecretKey } from '../base/secret-key.ts';
 import type { Database, Queryable } from '../database/database.ts';
-import { finishRotation, type Keys, listWrappingFingerprints, lockKeys, replaceDataKeys } from './data-keys.ts';
+import { finishRotation, isWrappedBy, type Keys, lockKeys, replaceDataKeys } from './data-keys.ts';
 import { buildNextPath, writeKeyFile } from './secret-keys.ts';
 
 export interface Rotated {
@@ -49,8 +49,7 @@ async function rotateFile(owner: Database, keys: Keys, file: string): Promise<Ro
 
 async function wrapAnew(tx: Queryable, keys: Keys, key: SecretKey, before: () => void = () => undefined) {
   await lockKeys(tx);
-  const [under, ...more] = await listWrappingFingerprints(tx);
-  if (under !== keys.owning.fingerprint || more.length > 0)
+  if (!(await isWrappedBy(tx, keys.owning)))
     fail('conflict', { diagnostics: 'Another process has changed the secret key meanwhile: try again' });
   before();
   await replaceDataKeys(tx, keys.dataKeys, key);

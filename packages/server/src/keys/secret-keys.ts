@@ -2,17 +2,7 @@
  * The secret keys that an operator gives: by PRAXIS_SECRET_KEY, or, for the embedded database, in the file `secret.key` of
  * the data directory, which is made together with the database.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Config, ConfigError } from '../base/config.ts';
 import { makeDataDirectory } from '../base/data-directory.ts';
@@ -64,9 +54,7 @@ export function buildNextPath(file: string): string {
   return `${file}.next`;
 }
 
-/**
- * Puts the key that waits in place of `file`, whose key is kept in `secret.key.previous`: both are whole at any moment.
- */
+/** Puts the key that waits in place of `file`, whose key is kept in `secret.key.previous`: both are whole at any moment. */
 export function takeNextKey(file: string): void {
   const previous = `${file}.previous`;
   rmSync(previous, { force: true });
@@ -77,13 +65,7 @@ export function takeNextKey(file: string): void {
 /** Writes `text` to `file` and the disk, readable by its owner alone. */
 export function writeKeyFile(file: string, text: string): void {
   rmSync(file, { force: true });
-  const descriptor = openSync(file, 'wx', 0o600);
-  try {
-    writeFileSync(descriptor, `${text}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  writeFileSync(file, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
 }
 
 function keyOfSetting(name: string, text: string): SecretKey {
