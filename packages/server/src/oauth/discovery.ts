@@ -24,37 +24,9 @@ const scopesSupported: readonly string[] = [
   ...[everyType, ...resourceTypesWithEndpoint].map((type) => `system/${type}.${ledgerTypes.has(type) ? 'rs' : 'crus'}`),
 ];
 
-export interface RealmMetadata {
-  readonly issuer: string;
-  readonly token_endpoint: string;
-  readonly jwks_uri: string;
-  readonly introspection_endpoint: string;
-  readonly revocation_endpoint: string;
-  readonly grant_types_supported: readonly string[];
-  readonly response_types_supported: readonly string[];
-  readonly token_endpoint_auth_methods_supported: readonly string[];
-  readonly token_endpoint_auth_signing_alg_values_supported: readonly string[];
-  readonly introspection_endpoint_auth_methods_supported: readonly string[];
-  readonly introspection_endpoint_auth_signing_alg_values_supported: readonly string[];
-  readonly revocation_endpoint_auth_methods_supported: readonly string[];
-  readonly revocation_endpoint_auth_signing_alg_values_supported: readonly string[];
-  readonly scopes_supported: readonly string[];
-}
-
-export interface OpenIdConfiguration extends RealmMetadata {
-  readonly subject_types_supported: readonly string[];
-  readonly id_token_signing_alg_values_supported: readonly string[];
-  readonly claims_supported: readonly string[];
-}
-
-/**
- * The document at `/.well-known/oauth-authorization-server/auth/realms/{realm}`.
- * @param origin public origin of the realm, without a trailing slash
- */
-export function buildAuthorizationServerMetadata(origin: string, realm: string): RealmMetadata {
-  const issuer = origin + buildRealmPath(realm);
+/** What clients need to get, ask about and end tokens. */
+function describeEndpoints(issuer: string) {
   return {
-    issuer,
     token_endpoint: issuer + buildEndpointPath('token'),
     jwks_uri: issuer + buildEndpointPath('certs'),
     introspection_endpoint: issuer + buildEndpointPath('token/introspect'),
@@ -63,6 +35,18 @@ export function buildAuthorizationServerMetadata(origin: string, realm: string):
     response_types_supported: [],
     token_endpoint_auth_methods_supported: clientAuthenticationMethods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
+  };
+}
+
+/**
+ * The document at `/.well-known/oauth-authorization-server/auth/realms/{realm}`.
+ * @param origin public origin of the realm, without a trailing slash
+ */
+export function buildAuthorizationServerMetadata(origin: string, realm: string) {
+  const issuer = origin + buildRealmPath(realm);
+  return {
+    issuer,
+    ...describeEndpoints(issuer),
     introspection_endpoint_auth_methods_supported: clientAuthenticationMethods,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithmNames,
     revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
@@ -72,7 +56,7 @@ export function buildAuthorizationServerMetadata(origin: string, realm: string):
 }
 
 /** The document at `/auth/realms/{realm}/.well-known/openid-configuration`. */
-export function openIdConfiguration(origin: string, realm: string): OpenIdConfiguration {
+export function openIdConfiguration(origin: string, realm: string) {
   return {
     ...buildAuthorizationServerMetadata(origin, realm),
     subject_types_supported: ['public'],
@@ -81,55 +65,24 @@ export function openIdConfiguration(origin: string, realm: string): OpenIdConfig
   };
 }
 
-export type SmartConfiguration = Pick<
-  RealmMetadata,
-  | 'token_endpoint'
-  | 'jwks_uri'
-  | 'introspection_endpoint'
-  | 'revocation_endpoint'
-  | 'grant_types_supported'
-  | 'response_types_supported'
-  | 'token_endpoint_auth_methods_supported'
-  | 'token_endpoint_auth_signing_alg_values_supported'
-  | 'scopes_supported'
-> & {
-  readonly code_challenge_methods_supported: readonly string[];
-  readonly capabilities: readonly string[];
-};
-
 /**
  * The document at `{FHIR base}/.well-known/smart-configuration`, for Backend Services. It names no `issuer`, which SMART
  * reserves to servers that identify users.
  */
-export function buildSmartConfiguration(origin: string, realm: string): SmartConfiguration {
-  const metadata = buildAuthorizationServerMetadata(origin, realm);
+export function buildSmartConfiguration(origin: string, realm: string) {
   return {
-    token_endpoint: metadata.token_endpoint,
-    jwks_uri: metadata.jwks_uri,
-    introspection_endpoint: metadata.introspection_endpoint,
-    revocation_endpoint: metadata.revocation_endpoint,
-    grant_types_supported: metadata.grant_types_supported,
-    response_types_supported: metadata.response_types_supported,
-    token_endpoint_auth_methods_supported: metadata.token_endpoint_auth_methods_supported,
-    token_endpoint_auth_signing_alg_values_supported: metadata.token_endpoint_auth_signing_alg_values_supported,
-    scopes_supported: metadata.scopes_supported,
+    ...describeEndpoints(origin + buildRealmPath(realm)),
+    scopes_supported: scopesSupported,
     code_challenge_methods_supported: [],
     capabilities: ['client-confidential-symmetric', 'client-confidential-asymmetric', 'permission-v2'],
   };
-}
-
-export interface ProtectedResourceMetadata {
-  readonly resource: string;
-  readonly authorization_servers: readonly string[];
-  readonly bearer_methods_supported: readonly string[];
-  readonly scopes_supported: readonly string[];
 }
 
 /**
  * The document at `/.well-known/oauth-protected-resource{path of the FHIR base}` (RFC 9728 §2).
  * @param resource the FHIR base, exactly as the document's own URL names it (RFC 9728 §3.3)
  */
-export function buildProtectedResourceMetadata(resource: string, issuer: string): ProtectedResourceMetadata {
+export function buildProtectedResourceMetadata(resource: string, issuer: string) {
   return {
     resource,
     authorization_servers: [issuer],
