@@ -5,13 +5,13 @@
 import { PraxisError } from '../base/errors.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import { type SecretAttempt, withBruteForceProtection } from './brute-force-guard.ts';
-import { type ApiKeyHeader, readApiKeyHeader } from './client-auth/api-key-header.ts';
+import { readApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
 import { type Form, parseForm } from './form.ts';
-import type { ClientRequest, Issued, LegacyRequest, TokenGrant } from './grants/grant.ts';
+import type { ClientExchange, ClientRequest, Issued, LegacyExchange, TokenGrant } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
 import { introspect } from './introspection.ts';
-import { exchangeHeaders, type LegacyExchange } from './legacy/exchange.ts';
+import { exchangeHeaders } from './legacy/exchange.ts';
 import { revoke } from './revocation.ts';
 import { decodeJwt, readTextClaim } from './signing/jwt.ts';
 import type { TokenService } from './token-service.ts';
@@ -80,34 +80,34 @@ const retryAfterSeconds = 1;
 /** The token endpoints of `service`. Every request is answered; nothing is thrown. */
 export function openTokenEndpoints(service: TokenService): TokenEndpoints {
   return {
-    legacy: async (place, request) => {
-      const challenge = `ApiKey realm="${place.environment.name}", header="x-api-key"`;
-      const [apiKey, exchange]: [ApiKeyHeader, LegacyExchange] = [readApiKeyHeader(request.apiKey), {}];
-      const where = { names: 'account', place: `${place.environment.name}/${place.firmPrefix}` } as const;
-      const asked: LegacyRequest = { ...place, apiKey, address: request.address, exchange };
-      const answered = await answer(service, legacyGrants, challenge, where, request, asked);
+    async legacy({ environment, firmPrefix }, received) {
+      const exchange: LegacyExchange = {};
+      const { address, userAgent } = received;
+      const asked = { environment, firmPrefix, apiKey: readApiKeyHeader(received.apiKey), address, exchange };
+      const challenge = `ApiKey realm="${environment.name}", header="x-api-key"`;
+      const where = { names: 'account', place: `${environment.name}/${firmPrefix}` } as const;
+      const answered = await answer(service, challenge, where, received, (form) =>
+        chooseGrant(service, legacyGrants, asked, form),
+      );
       const reply = withRecord(answered, { ...exchange.account });
       const kind = reply.status === 200 ? 'token' : 'refused';
-      if (exchange.user) service.onLegacyUse?.({ ...exchange.user, kind, userAgent: request.userAgent });
+      if (exchange.user) service.onLegacyUse?.({ ...exchange.user, kind, userAgent });
       if (reply.fault !== undefined) return reply;
-      const announced = await exchangeHeaders(service, place.environment, apiKey, exchange);
-      return withHeaders(reply, { ...exchange.rate, ...announced });
+      return withHeaders(reply, { ...exchange.rate, ...(await exchangeHeaders(service, asked)) });
     },
-    client: async (realm, request) => {
-      const asked = clientRequest(realm, 'token', request);
-      const where = { names: 'client', place: realm } as const;
-      const reply = await answer(service, clientGrants, basicChallenge(realm), where, request, asked);
-      return withHeaders(withRecord(reply, { ...asked.exchange.client }), asked.exchange.rate);
-    },
-    introspect: (realm, request) =>
-      answerForm(service, clientRequest(realm, 'token/introspect', request), request, async (asked, form) =>
-        JSON.stringify(await introspect(service, asked, form)),
-      ),
-    revoke: (realm, request) =>
-      answerForm(service, clientRequest(realm, 'revoke', request), request, async (asked, form) => {
-        await revoke(service, asked, form);
-        return '';
-      }),
+    client: (realm, received) =>
+      answerRealm(service, realm, 'token', received, (asked, form) => chooseGrant(service, clientGrants, asked, form)),
+    introspect: (realm, received) =>
+      answerRealm(service, realm, 'token/introspect', received, (asked, form) => ({
+        reply: async () => answeredReply(JSON.stringify(await introspect(service, asked, form))),
+      })),
+    revoke: (realm, received) =>
+      answerRealm(service, realm, 'revoke', received, (asked, form) => ({
+        async reply() {
+          await revoke(service, asked, form);
+          return answeredReply('');
+        },
+      })),
   };
 }
 
@@ -120,51 +120,46 @@ function withHeaders(reply: TokenReply, more: TokenReply['headers'] | undefined)
   return { ...reply, headers: { ...reply.headers, ...more } };
 }
 
-function basicChallenge(realm: string): string {
-  return `Basic realm="${realm}", charset="UTF-8"`;
+/** What a form asks for. */
+interface Errand {
+  /** The grant that it names. */
+  readonly grantType?: string;
+  readonly reply: () => Promise<TokenReply>;
 }
 
-function clientRequest(
+async function answerRealm(
+  service: TokenService,
   realm: string,
   endpoint: string,
-  { authorization, apiKey, address }: TokenRequest,
-): ClientRequest {
-  return { realm, endpoint, authorization, apiKey: readApiKeyHeader(apiKey), address, exchange: {} };
+  received: TokenRequest,
+  choose: (asked: ClientRequest, form: Form) => Errand,
+): Promise<TokenReply> {
+  const exchange: ClientExchange = {};
+  const { authorization, address } = received;
+  const asked = { realm, endpoint, authorization, apiKey: readApiKeyHeader(received.apiKey), address, exchange };
+  const challenge = `Basic realm="${realm}", charset="UTF-8"`;
+  const where = { names: 'client', place: realm } as const;
+  const reply = await answer(service, challenge, where, received, (form) => choose(asked, form));
+  const { client, token, active, rate } = exchange;
+  return withHeaders(withRecord(reply, { ...client, ...token, ...(active === undefined ? {} : { active }) }), rate);
 }
 
-/** @param handle the body of the answer to a form; an empty one has no type */
-async function answerForm(
+async function answer(
   service: TokenService,
-  asked: ClientRequest,
+  challenge: string,
+  where: Pick<SecretAttempt, 'names' | 'place'>,
   received: TokenRequest,
-  handle: (asked: ClientRequest, form: Form) => Promise<string>,
+  choose: (form: Form) => Errand,
 ): Promise<TokenReply> {
-  const reply = await replyToForm(service, asked.realm, received, (form) => handle(asked, form));
-  const { client, token, active, rate } = asked.exchange;
-  const known = { ...client, ...token, ...(active === undefined ? {} : { active }) };
-  return withHeaders(withRecord(reply, known), rate);
-}
-
-async function replyToForm(
-  service: TokenService,
-  realm: string,
-  received: TokenRequest,
-  handle: (form: Form) => Promise<string>,
-): Promise<TokenReply> {
+  let errand: Errand | undefined;
   try {
     const form = parseForm(received.contentType, received.body);
-    const body = await withBruteForceProtection(
-      service,
-      guessOf({ names: 'client', place: realm }, received, form),
-      () => handle(form),
-    );
-    const { 'content-type': _type, ...untyped } = headers;
-    const record = { grantType: undefined, outcome: 'answered' } as const;
-    return { status: 200, headers: body === '' ? untyped : headers, body, record };
+    errand = choose(form);
+    const attempt = { ...received, ...where, apiKey: readApiKeyHeader(received.apiKey), form };
+    return await withBruteForceProtection(service, attempt, errand.reply);
   } catch (error) {
-    const challenge = basicChallenge(realm);
-    if (error instanceof OAuthError) return errorReply(error, undefined, challenge);
-    return { ...errorReply(toOAuthError(error), undefined, challenge), fault: error };
+    if (error instanceof OAuthError) return errorReply(error, errand?.grantType, challenge);
+    return { ...errorReply(toOAuthError(error), errand?.grantType, challenge), fault: error };
   }
 }
 
@@ -176,53 +171,26 @@ export function buildRefusalReply(code: OAuthErrorCode, description: string): To
   return errorReply(new OAuthError(code, description), undefined, undefined);
 }
 
-async function answer<R>(
-  service: TokenService,
-  grants: readonly TokenGrant<R>[],
-  challenge: string,
-  at: Pick<SecretAttempt, 'names' | 'place'>,
-  received: TokenRequest,
-  request: R,
-): Promise<TokenReply> {
-  let grant: TokenGrant<R> | undefined;
-  try {
-    const form = parseForm(received.contentType, received.body);
-    const grantType = form.get('grant_type');
-    if (grantType === undefined) refuse('invalid_request', 'grant_type is missing or empty');
-    grant = grants.find((offered) => offered.grantType === grantType);
-    if (!grant)
-      refuse(
-        'unsupported_grant_type',
-        `grant_type must be ${grants.map((offered) => offered.grantType).join(' or ')} at this endpoint`,
-      );
-    const { issue, grantType: named } = grant;
-    const issued = await withBruteForceProtection(service, guessOf(at, received, form), () =>
-      issue(service, request, form),
-    );
-    return issuedReply(issued, named);
-  } catch (error) {
-    if (error instanceof OAuthError) return errorReply(error, grant?.grantType, challenge);
-    return { ...errorReply(toOAuthError(error), grant?.grantType, challenge), fault: error };
-  }
+function chooseGrant<R>(service: TokenService, grants: readonly TokenGrant<R>[], request: R, form: Form): Errand {
+  const grantType = form.get('grant_type');
+  if (grantType === undefined) refuse('invalid_request', 'grant_type is missing or empty');
+  const grant = grants.find((offered) => offered.grantType === grantType);
+  const offered = grants.map((each) => each.grantType).join(' or ');
+  if (!grant) refuse('unsupported_grant_type', `grant_type must be ${offered} at this endpoint`);
+  return { grantType, reply: async () => issuedReply(await grant.issue(service, request, form), grantType) };
 }
 
-function guessOf(
-  at: Pick<SecretAttempt, 'names' | 'place'>,
-  { authorization, apiKey, address }: TokenRequest,
-  form: Form,
-): SecretAttempt {
-  return { ...at, authorization, apiKey: readApiKeyHeader(apiKey), form, address };
+/** @param body JSON, or nothing, which has no type */
+function answeredReply(body: string): TokenReply {
+  const { 'content-type': _type, ...untyped } = headers;
+  const record = { grantType: undefined, outcome: 'answered' } as const;
+  return { status: 200, headers: body === '' ? untyped : headers, body, record };
 }
 
-function issuedReply(issued: Issued, grantType: string): TokenReply {
-  const { subject, application, keyed } = issued;
+function issuedReply({ subject, application, keyed, response }: Issued, grantType: string): TokenReply {
   const outcome = keyed ? 'issued' : 'issued-without-key';
-  return {
-    status: 200,
-    headers,
-    body: JSON.stringify(issued.response),
-    record: { grantType, outcome, subject, application, ...tokenIdOf(issued.response) },
-  };
+  const record = { grantType, outcome, subject, application, ...tokenIdOf(response) } as const;
+  return { status: 200, headers, body: JSON.stringify(response), record };
 }
 
 /** Calls with the token carry the same id in the audit ledger. */

@@ -6,7 +6,7 @@ import type { Environment } from '../../tenancy/environments.ts';
 import type { ApiKeyHeader } from '../client-auth/api-key-header.ts';
 import type { RateExchange } from '../counted-request.ts';
 import type { Form } from '../form.ts';
-import type { LegacyExchange } from '../legacy/exchange.ts';
+import type { LegacyTerms } from '../legacy/sunset.ts';
 import type { TokenService } from '../token-service.ts';
 
 /** A grant of an endpoint whose requests arrive as `Request`. */
@@ -40,6 +40,16 @@ export interface LegacyRequest {
   readonly address: string;
   /** What becomes known of the caller. */
   readonly exchange: LegacyExchange;
+}
+
+/** What a request to the legacy endpoint has shown about its caller, filled in while it is answered. */
+export interface LegacyExchange extends RateExchange {
+  /** The terms that the caller may know; absent until its facts have been read. */
+  terms?: LegacyTerms;
+  /** Whose account it is, and of which firm; absent until the caller has proved it. It may be refused for other reasons. */
+  account?: { readonly firm: number; readonly application: number; readonly subject: string };
+  /** Who uses the flow; absent until the caller has proved that it may act at the firm. */
+  user?: { readonly firm: number; readonly application: number };
 }
 
 /** A request to the token endpoint of a realm (contract 4.3). */
