@@ -22,11 +22,10 @@ export const passwordGrant: TokenGrant<LegacyRequest> = {
     const password = requireParameter(form, 'password');
     const caller = await findLegacyCaller(service, request, sql`username = ${username}`);
     const application = requireLegacyKey(service, request, caller);
-    const { account } = caller;
-    const right = service.secrets.matches('legacy-password', password, account?.passwordHash ?? noPasswordHash);
-    if (!account || !right) refuse('invalid_grant', 'username or password is wrong for this firm');
+    const right = service.secrets.matches('legacy-password', password, caller.passwordHash ?? noPasswordHash);
+    if (caller.subject === null || !right) refuse('invalid_grant', 'username or password is wrong for this firm');
     // Only who knows the password learns more.
-    const holder = requireLiveHolder(request, account, application, caller);
+    const holder = requireLiveHolder(request, caller, application);
     return buildLegacyAnswer(service, request, application, holder);
   },
 };

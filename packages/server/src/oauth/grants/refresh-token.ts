@@ -32,10 +32,10 @@ export const refreshTokenGrant: TokenGrant<LegacyRequest> = {
       refuse('invalid_grant', 'refresh_token was issued for another firm or environment');
     }
     if (caller.tokenRevoked) refuse('invalid_grant', 'refresh_token has been revoked: log in again');
-    if (!caller.account || computeCredential(caller.account.passwordHash) !== token.credential) {
+    if (caller.passwordHash === null || computeCredential(caller.passwordHash) !== token.credential) {
       refuse('invalid_grant', 'refresh_token ended with the password it was got with: log in again');
     }
-    const holder = requireLiveHolder(request, caller.account, application, caller);
+    const holder = requireLiveHolder(request, caller, application);
     return buildLegacyAnswer(service, request, application, holder, { token: refreshToken, tokenId: token.tokenId });
   },
 };

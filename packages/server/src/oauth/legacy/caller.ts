@@ -14,15 +14,7 @@ import { decideLegacy, filterTermsWithoutFirm, type LegacyTerms } from './sunset
 import { type LegacyTermsRow, selectLegacyTermsColumns, toLegacyTerms } from './sunset-schedule.ts';
 import type { LegacyHolder } from './tokens.ts';
 
-export interface LegacyAccountFacts {
-  readonly subject: string;
-  readonly username: string;
-  readonly application: number;
-  readonly state: string;
-  readonly passwordHash: Buffer;
-}
-
-export interface LegacyCaller extends ApiKeyFacts {
+interface CallerFacts extends ApiKeyFacts {
   readonly keyApplicationName: string | null;
   readonly keyApplicationState: string | null;
   readonly firm: number | null;
@@ -33,24 +25,27 @@ export interface LegacyCaller extends ApiKeyFacts {
   readonly authorisationExpiresAt: number | null;
   /** Whether the refresh token of the request was revoked. */
   readonly tokenRevoked: boolean;
-  readonly account?: LegacyAccountFacts;
   /** All that fit environment, firm and the key's application, whether or not the caller may know them. */
   readonly terms: LegacyTerms;
   readonly nowMs: number;
 }
 
+interface AccountFacts {
+  readonly subject: string;
+  readonly username: string;
+  readonly accountApplication: number;
+  readonly accountState: string;
+  readonly passwordHash: Buffer;
+}
+
+type Account = AccountFacts | Readonly<Record<keyof AccountFacts, null>>;
+
+export type LegacyCaller = CallerFacts & Account;
+
 /** The key's application, once the key has been checked. */
 export interface LegacyApplication {
   readonly id: number;
   readonly name: string;
-}
-
-interface CallerRow extends Omit<LegacyCaller, 'account' | 'terms' | 'nowMs'>, LegacyTermsRow {
-  readonly subject: string | null;
-  readonly username: string | null;
-  readonly accountApplication: number | null;
-  readonly accountState: string | null;
-  readonly passwordHash: Buffer | null;
 }
 
 /**
@@ -67,7 +62,7 @@ export async function findLegacyCaller(
   const keyHash = request.apiKey.kind === 'sent' ? service.secrets.hash('api-key', request.apiKey.apiKey) : null;
   const nowMs = service.clock.now();
   const termsOf = { environment: sql`${request.environment.id}`, firm: sql`f.id`, application: sql`k.application` };
-  const [row] = await service.database.query<CallerRow>(
+  const [row] = await service.database.query<Omit<CallerFacts, 'terms' | 'nowMs'> & LegacyTermsRow & Account>(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication",
            a.environment AS "keyEnvironment", a.name AS "keyApplicationName", a.state AS "keyApplicationState",
@@ -84,22 +79,10 @@ export async function findLegacyCaller(
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  const { subject, username, accountApplication, accountState, passwordHash, sunsets, brownOuts, ...rest } = row;
-  const facts = { ...rest, terms: toLegacyTerms({ sunsets, brownOuts }), nowMs };
-  const keyIsRight = findKeyProblem(facts, 'legacy', request.environment.id) === undefined;
-  request.exchange.terms = filterTermsWithoutFirm(facts.terms, keyIsRight ? facts.keyApplication : null);
-  if (
-    subject === null ||
-    username === null ||
-    accountApplication === null ||
-    accountState === null ||
-    passwordHash === null
-  )
-    return facts;
-  return {
-    ...facts,
-    account: { subject, username, application: accountApplication, state: accountState, passwordHash },
-  };
+  const caller = { ...row, terms: toLegacyTerms(row), nowMs };
+  const keyIsRight = findKeyProblem(caller, 'legacy', request.environment.id) === undefined;
+  request.exchange.terms = filterTermsWithoutFirm(caller.terms, keyIsRight ? caller.keyApplication : null);
+  return caller;
 }
 
 /**
@@ -128,32 +111,23 @@ export function requireLegacyKey(
  *   authorisation are not live, `temporarily_unavailable` and `unauthorized_client` when the legacy flow is paused or ended
  */
 export function requireLiveHolder(
-  request: LegacyRequest,
-  account: LegacyAccountFacts,
-  application: LegacyApplication,
-  caller: LegacyCaller,
+  { environment, firmPrefix, exchange }: LegacyRequest,
+  caller: CallerFacts & AccountFacts,
+  { id: application, name: applicationName }: LegacyApplication,
 ): LegacyHolder {
-  if (account.application !== application.id)
+  if (caller.accountApplication !== application)
     refuse('invalid_client', 'x-api-key belongs to another application than the account');
-  const { application: id, subject } = account;
-  if (caller.firm !== null) request.exchange.account = { firm: caller.firm, application: id, subject };
-  if (account.state !== 'active') refuse('invalid_grant', 'account has been revoked');
+  const { firm, subject, username, passwordHash, authorisationVersion, authorisationExpiresAt, terms, nowMs } = caller;
+  if (firm !== null) exchange.account = { firm, application, subject };
+  if (caller.accountState !== 'active') refuse('invalid_grant', 'account has been revoked');
   if (caller.firmState !== 'active') refuse('invalid_grant', 'firm is suspended');
-  const { authorisationState, authorisationVersion, authorisationExpiresAt } = caller;
-  const expired = authorisationExpiresAt !== null && authorisationExpiresAt <= caller.nowMs;
-  if (authorisationState !== 'active' || authorisationVersion === null || expired) {
+  const expired = authorisationExpiresAt !== null && authorisationExpiresAt <= nowMs;
+  if (caller.authorisationState !== 'active' || authorisationVersion === null || expired) {
     refuse('invalid_grant', 'firm does not authorise this application, or no longer');
   }
-  if (caller.firm !== null) request.exchange.user = { firm: caller.firm, application: application.id };
-  request.exchange.terms = caller.terms;
-  requireOpenGrant(decideLegacy(caller.terms, caller.nowMs), caller.nowMs);
-  return {
-    environment: request.environment.name,
-    firmPrefix: request.firmPrefix,
-    applicationName: application.name,
-    subject: account.subject,
-    username: account.username,
-    passwordHash: account.passwordHash,
-    authorisationVersion,
-  };
+  if (firm !== null) exchange.user = { firm, application };
+  exchange.terms = terms;
+  requireOpenGrant(decideLegacy(terms, nowMs), nowMs);
+  const account = { subject, username, passwordHash, authorisationVersion };
+  return { environment: environment.name, firmPrefix, applicationName, ...account };
 }

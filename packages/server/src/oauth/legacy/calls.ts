@@ -15,10 +15,11 @@ import { decideLegacy, type LegacyTerms, noTerms } from './sunset.ts';
 import { findLegacyTerms } from './sunset-schedule.ts';
 import type { OnLegacyUse } from './use.ts';
 
-interface LegacyCallContext {
+export interface LegacyCallContext {
   readonly database: Database;
   readonly secrets: Secrets;
   readonly clock: Clock;
+  /** Told of each call with a legacy token of a caller who may act at the firm. */
   readonly onLegacyUse?: OnLegacyUse;
 }
 

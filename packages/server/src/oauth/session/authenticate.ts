@@ -3,17 +3,14 @@
  * of docs/integrate/contract.md#order-of-checks. A refusal says which of token and key failed and how; about a firm it says
  * nothing more than that this application may not act there, whether the firm exists or not.
  */
-import type { Clock } from '../../base/clock.ts';
 import { type ErrorCode, fail } from '../../base/errors.ts';
-import type { Secrets } from '../../base/secrets.ts';
-import type { Database } from '../../database/database.ts';
 import { readSettings } from '../../tenancy/application-settings.ts';
 import { openScope } from '../../tenancy/scope.ts';
+import { readSearchParameters } from '../../tenancy/search-parameters.ts';
 import { findHeaderProblem, findKeyProblem, readApiKeyHeader } from '../client-auth/api-key-header.ts';
 import type { Flow } from '../client-auth/api-keys.ts';
-import { type LegacySessionPart, openLegacyCall, withLegacyHeaders } from '../legacy/calls.ts';
+import { type LegacyCallContext, type LegacySessionPart, openLegacyCall, withLegacyHeaders } from '../legacy/calls.ts';
 import { filterTermsWithoutFirm, type LegacyTerms } from '../legacy/sunset.ts';
-import type { OnLegacyUse } from '../legacy/use.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';
 import { type AccessToken, type ReadToken, readAccessToken } from './access-token.ts';
 import { buildBearerChallenge, readBearer } from './bearer.ts';
@@ -22,13 +19,9 @@ import type { Policies } from './policies.ts';
 import type { ApiCredentials, Principal, Session } from './session.ts';
 import { findStatusProblem, findTokenEntries } from './token-status.ts';
 
-export interface AuthenticationContext {
-  readonly database: Database;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
+export interface AuthenticationContext extends LegacyCallContext {
   readonly keys: SigningKeys;
   readonly policies: Policies;
-  readonly onLegacyUse?: OnLegacyUse;
 }
 
 /** What has become known of a legacy token's caller, for the headers of a refusal. */
@@ -121,22 +114,19 @@ function openSession(
   nowMs: number,
 ): Session {
   const { environment, product, firmPrefix } = credentials;
-  const { firm, authorisation, application, applicationName, keyId } = facts;
-  const live =
-    firm?.state === 'active' &&
-    authorisation?.state === 'active' &&
-    nowMs < (authorisation.expiresAt ?? Number.POSITIVE_INFINITY);
-  const elsewhere = token.flow === 'legacy' && facts.accountFirm !== firm?.id;
-  if (!live || elsewhere)
+  const { application, applicationName, keyId, firm, timeZone, authorisedAcl, epoch } = facts;
+  const authorisedUntilMs = facts.authorisationExpiresAt ?? Number.POSITIVE_INFINITY;
+  const live = facts.firmState === 'active' && facts.authorisationState === 'active' && nowMs < authorisedUntilMs;
+  const elsewhere = token.flow === 'legacy' && facts.accountFirm !== firm;
+  if (!live || elsewhere || firm === null || timeZone === null || authorisedAcl === null || epoch === null)
     fail('firm-forbidden', { diagnostics: 'Firm is not open to this application: no such firm has authorised it' });
   if (application === null || applicationName === null || keyId === null)
     fail('internal', { diagnostics: 'Caller without application' });
-  const user = { firm: firm.id, application };
   const legacy: LegacySessionPart =
     token.flow === 'legacy'
-      ? openLegacyCall(context, credentials, user, facts.legacyTerms, nowMs)
+      ? openLegacyCall(context, credentials, { firm, application }, facts.legacyTerms, nowMs)
       : { changesAtMs: Number.POSITIVE_INFINITY };
-  const rightsEndAtMs = Math.min(authorisation.expiresAt ?? Number.POSITIVE_INFINITY, legacy.changesAtMs);
+  const rightsEndAtMs = Math.min(authorisedUntilMs, legacy.changesAtMs);
   const expiresAtMs = Math.min(token.expiresAtMs, rightsEndAtMs);
   const principal: Principal = {
     application,
@@ -151,25 +141,25 @@ function openSession(
   return {
     principal,
     scope: openScope({
-      firm: firm.id,
+      firm,
       application,
-      epoch: authorisation.epoch,
+      epoch,
       environment: environment.name,
       firmPrefix,
       product,
-      timeZone: firm.timeZone,
-      requiresReferences: firm.requiresReferences,
-      searchParameters: firm.searchParameters,
+      timeZone,
+      requiresReferences: facts.requiresReferences === true,
+      searchParameters: readSearchParameters(facts.searchParameters),
       endsAtMs: expiresAtMs,
       rightsEndAtMs,
     }),
     policy: context.policies.effective(
       token.flow === 'client' ? findTokenEntries(token, facts) : undefined,
-      facts.acl,
-      authorisation.acl,
-      authorisation.operatorRows,
+      facts.acl ?? [],
+      authorisedAcl,
+      facts.operatorRows,
     ),
-    settings: readSettings(facts.settings),
+    settings: readSettings(facts.settings ?? {}),
     expiresAtMs,
     ...(legacy.legacyHeaders ? { legacyHeaders: legacy.legacyHeaders } : {}),
   };

@@ -4,11 +4,7 @@
  */
 import { type Database, pointRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
-import {
-  type FirmSearchParameters,
-  readSearchParameters,
-  searchParametersJson,
-} from '../../tenancy/search-parameters.ts';
+import { searchParametersJson } from '../../tenancy/search-parameters.ts';
 import type { ApiKeyFacts } from '../client-auth/api-key-header.ts';
 import type { LegacyTerms } from '../legacy/sunset.ts';
 import {
@@ -36,61 +32,38 @@ export interface CallerFacts extends ApiKeyFacts, TokenStatus {
   readonly application: number | null;
   readonly applicationName: string | null;
   readonly applicationState: string | null;
-  readonly acl: readonly string[];
-  readonly settings: Readonly<Record<string, unknown>>;
-  /** The firm of the path. */
-  readonly firm?: {
-    readonly id: number;
-    readonly state: string;
-    readonly timeZone: string;
-    readonly requiresReferences: boolean;
-    readonly searchParameters: FirmSearchParameters;
-  };
-  /** Of the firm for the holder's application. */
-  readonly authorisation?: {
-    readonly state: string;
-    readonly acl: readonly string[];
-    /** What operators say about entries there, as stored. */
-    readonly operatorRows: unknown;
-    readonly expiresAt: number | null;
-    readonly epoch: number;
-  };
-  /**
-   * All that fit a legacy token's application at the firm, whether or not the caller may know them; none for other
-   * flows.
-   */
-  readonly legacyTerms: LegacyTerms;
-}
-
-interface CallerRow
-  extends Omit<CallerFacts, 'acl' | 'settings' | 'firm' | 'authorisation' | 'legacyTerms'>,
-    LegacyTermsRow {
   readonly acl: readonly string[] | null;
   readonly settings: Readonly<Record<string, unknown>> | null;
-  readonly firmId: number | null;
+  /** The firm of the path. */
+  readonly firm: number | null;
   readonly firmState: string | null;
   readonly timeZone: string | null;
   readonly requiresReferences: boolean | null;
+  /** As `searchParametersJson` gives them. */
   readonly searchParameters: string | null;
+  /** Of the firm for the holder's application. */
   readonly authorisationState: string | null;
   readonly authorisedAcl: readonly string[] | null;
+  /** What operators say about entries there, as stored. */
   readonly operatorRows: unknown;
-  readonly expiresAt: number | null;
+  readonly authorisationExpiresAt: number | null;
   readonly epoch: number | null;
+  /** All that fit a legacy token's application at the firm, whether or not the caller may know them; none for other flows. */
+  readonly legacyTerms: LegacyTerms;
 }
 
 /** The facts as they are now. */
 export async function findCaller(database: Database, question: CallerQuestion): Promise<CallerFacts> {
-  const [row] = await database.query<CallerRow>(
+  const [row] = await database.query<Omit<CallerFacts, 'legacyTerms'> & LegacyTermsRow>(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication", ka.environment AS "keyEnvironment",
            h.username, h.firm AS "accountFirm",
            a.id AS application, a.name AS "applicationName", a.state AS "applicationState", a.acl, a.settings,
            ${selectStatusColumns(question.token)},
-           f.id AS "firmId", f.state AS "firmState", f.time_zone AS "timeZone",
+           f.id AS firm, f.state AS "firmState", f.time_zone AS "timeZone",
            f.requires_references AS "requiresReferences",
            ${searchParametersJson(sql`f.id`)} AS "searchParameters",
-           z.state AS "authorisationState", z.acl AS "authorisedAcl", z.operator_rows AS "operatorRows", z.expires_at AS "expiresAt", e.epoch,
+           z.state AS "authorisationState", z.acl AS "authorisedAcl", z.operator_rows AS "operatorRows", z.expires_at AS "authorisationExpiresAt", e.epoch,
            ${termsColumns(question)}
     FROM (VALUES (1)) AS request(one)
     LEFT JOIN api_key k ON k.hash = ${question.keyHash}
@@ -103,38 +76,10 @@ export async function findCaller(database: Database, question: CallerQuestion): 
     pointRead,
   );
   if (!row) throw new Error('a statement without conditions gave no row');
-  return toFacts(row);
+  return { ...row, legacyTerms: toLegacyTerms(row) };
 }
 
 function termsColumns({ token, environment, nowMs }: CallerQuestion): Sql {
   const caller = { environment: sql`${environment}`, firm: sql`f.id`, application: sql`a.id` };
   return token.flow === 'legacy' ? selectLegacyTermsColumns(caller, nowMs) : noTermsColumns;
-}
-
-function toFacts(row: CallerRow): CallerFacts {
-  const { acl, settings, firmId, firmState, timeZone, searchParameters, sunsets, brownOuts, ...others } = row;
-  const requiresReferences = row.requiresReferences === true;
-  const { authorisationState, authorisedAcl, operatorRows, expiresAt, epoch, ...facts } = others;
-  const firm =
-    firmId !== null && firmState !== null && timeZone !== null
-      ? {
-          id: firmId,
-          state: firmState,
-          timeZone,
-          requiresReferences,
-          searchParameters: readSearchParameters(searchParameters),
-        }
-      : undefined;
-  const authorisation =
-    authorisationState !== null && authorisedAcl !== null && epoch !== null
-      ? { state: authorisationState, acl: authorisedAcl, operatorRows, expiresAt, epoch }
-      : undefined;
-  return {
-    ...facts,
-    acl: acl ?? [],
-    settings: settings ?? {},
-    legacyTerms: toLegacyTerms({ sunsets, brownOuts }),
-    ...(firm ? { firm } : {}),
-    ...(authorisation ? { authorisation } : {}),
-  };
 }

@@ -8,14 +8,10 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../../base/clock.ts';
-import type { Secrets } from '../../base/secrets.ts';
-import { type Database, pointRead } from '../../database/database.ts';
+import { pointRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { CredentialUses } from '../client-auth/credential-uses.ts';
-import type { OnLegacyUse } from '../legacy/use.ts';
-import type { SigningKeys } from '../signing/signing-keys.ts';
-import { authenticate } from './authenticate.ts';
+import { type AuthenticationContext, authenticate } from './authenticate.ts';
 import { openPolicies } from './policies.ts';
 import type { ApiCredentials, Session } from './session.ts';
 
@@ -34,16 +30,10 @@ export interface Sessions {
   current(session: Session): Promise<boolean>;
 }
 
-export interface SessionOptions {
-  readonly database: Database;
-  readonly secrets: Secrets;
-  readonly clock: Clock;
-  readonly keys: SigningKeys;
+export interface SessionOptions extends Omit<AuthenticationContext, 'policies'> {
   readonly uses: CredentialUses;
   /** Sessions remembered by this process. */
   readonly sessionsMax: number;
-  /** Told of each call with a legacy token of a caller who may act at the firm. */
-  readonly onLegacyUse?: OnLegacyUse;
 }
 
 /** Policies remembered by one process: far fewer than sessions, since many applications hold the same entries. */
@@ -99,14 +89,8 @@ export function openSessions(options: SessionOptions): Sessions {
  * The name under which the session of a call is remembered: a digest, so that no credential stays in memory and looking it
  * up tells nothing by its time. Undefined for calls that cannot have a session.
  */
-function nameOf({
-  environment,
-  product,
-  firmPrefix,
-  authorization,
-  apiKey,
-  tokenElsewhere,
-}: ApiCredentials): string | undefined {
+function nameOf(credentials: ApiCredentials): string | undefined {
+  const { environment, product, firmPrefix, authorization, apiKey, tokenElsewhere } = credentials;
   if (authorization.length !== 1 || apiKey.length !== 1 || tokenElsewhere !== undefined) return undefined;
   // None of the parts can hold a line feed: header values and path segments cannot.
   return hash('sha256', `${authorization[0]}\n${apiKey[0]}\n${environment.name}\n${product}\n${firmPrefix}`, 'binary');
