@@ -51,10 +51,10 @@ export async function withBruteForceProtection<T>(
 
 async function admit(service: TokenService, apiKey: ApiKeyHeader, attempt: Attempt): Promise<void> {
   const refused = service.guesses.refusedUntil(attempt);
+  if (refused === undefined) return;
   // The key is looked up only when it matters, so that nothing is slower while nobody guesses.
-  const key = refused === undefined ? undefined : await liveKey(service, apiKey);
-  const still =
-    refused === undefined || key === undefined ? refused : service.guesses.refusedUntil({ ...attempt, apiKey: key });
+  const key = await liveKey(service, apiKey);
+  const still = key === undefined ? refused : service.guesses.refusedUntil({ ...attempt, apiKey: key });
   if (still === undefined) return;
   const diagnostics = `too many wrong attempts in this minute: wait ${still.seconds} s, until ${still.until}`;
   throw new OAuthError('too_many_attempts', diagnostics, undefined, { retryAfterSeconds: still.seconds });

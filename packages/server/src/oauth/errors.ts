@@ -62,11 +62,6 @@ export class OAuthError extends Error {
 }
 
 /** Refuses a token request with the error of the table row `code`. */
-export function refuse(
-  code: OAuthErrorCode,
-  description: string,
-  cause?: unknown,
-  extras: OAuthErrorExtras = {},
-): never {
-  throw new OAuthError(code, description, cause, extras);
+export function refuse(...refusal: ConstructorParameters<typeof OAuthError>): never {
+  throw new OAuthError(...refusal);
 }

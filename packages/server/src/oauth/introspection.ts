@@ -6,7 +6,8 @@
 import { authenticateClient } from './client-auth/authenticated-client.ts';
 import { type Form, requireParameter } from './form.ts';
 import type { ClientRequest } from './grants/grant.ts';
-import { lookUpToken, type OwnToken } from './token-lookup.ts';
+import type { AccessToken } from './session/access-token.ts';
+import { lookUpToken } from './token-lookup.ts';
 import type { TokenService } from './token-service.ts';
 
 /** The JSON object of the answer (RFC 7662 §2.2). */
@@ -36,7 +37,7 @@ export async function introspect(service: TokenService, request: ClientRequest, 
 }
 
 /** A refresh token is no Bearer token, so it has no token_type. */
-function flowFields(token: OwnToken): Introspection {
+function flowFields(token: AccessToken): Introspection {
   if (token.flow === 'client') return { token_type: 'Bearer', client_id: token.clientId, iss: token.issuer };
   return token.tokenType === 'access' ? { token_type: 'Bearer' } : {};
 }

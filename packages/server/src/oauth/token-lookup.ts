@@ -24,8 +24,6 @@ import { type DecodedJwt, decodeJwt } from './signing/jwt.ts';
 import { isProblem } from './signing/token-problem.ts';
 import type { TokenService } from './token-service.ts';
 
-export type OwnToken = AccessToken;
-
 export type TokenOwnership =
   /** No token of ours, or one that has expired: it opens nothing, whosesoever it was. */
   | { readonly kind: 'none' }
@@ -33,7 +31,7 @@ export type TokenOwnership =
   | { readonly kind: 'foreign' }
   | {
       readonly kind: 'own';
-      readonly token: OwnToken;
+      readonly token: AccessToken;
       /** Whether it opens something now. */
       readonly active: boolean;
       /** What it says as `scope`: entries of a client-credentials token, the firm of a legacy token. */
@@ -45,6 +43,7 @@ export type TokenOwnership =
     };
 
 const none: TokenOwnership = { kind: 'none' };
+
 /** What `text` is to `client`, which sent `request`; a token of its own is noted in the request's exchange. */
 export async function lookUpToken(
   service: TokenService,
@@ -52,21 +51,12 @@ export async function lookUpToken(
   { realm, exchange }: Pick<ClientRequest, 'realm' | 'exchange'>,
   text: string,
 ): Promise<TokenOwnership> {
-  const owned = await readToken(service, client, realm, text);
+  const jwt = decodeJwt(text);
+  let owned = none;
+  if (jwt?.header.alg === 'RS256') owned = await readClient(service, client, realm, jwt);
+  if (jwt?.header.alg === 'HS256') owned = await readLegacy(service, client, jwt);
   if (owned.kind === 'own') exchange.token = { tokenId: owned.token.tokenId, flow: owned.token.flow };
   return owned;
-}
-
-async function readToken(
-  service: TokenService,
-  client: AuthenticatedClient,
-  realm: string,
-  text: string,
-): Promise<TokenOwnership> {
-  const jwt = decodeJwt(text);
-  if (jwt?.header.alg === 'RS256') return await readClient(service, client, realm, jwt);
-  if (jwt?.header.alg === 'HS256') return await readLegacy(service, client, jwt);
-  return none;
 }
 
 async function readClient(
@@ -135,7 +125,7 @@ async function readLegacy(
   };
 }
 
-function isLive(row: LegacyTokenRow, token: Extract<OwnToken, { readonly flow: 'legacy' }>, nowMs: number): boolean {
+function isLive(row: LegacyTokenRow, token: Extract<AccessToken, { readonly flow: 'legacy' }>, nowMs: number): boolean {
   return (
     findStatusProblem(token, row) === undefined &&
     row.prefix === token.firmPrefix &&

@@ -11,7 +11,7 @@ import { countRequest } from '../counted-request.ts';
 import { refuse } from '../errors.ts';
 import type { Form } from '../form.ts';
 import type { ClientRequest } from '../grants/grant.ts';
-import { buildEndpointPath, buildRealmPath } from '../signing/client-tokens.ts';
+import { buildEndpointPath, buildRealmPath, type ClientHolder } from '../signing/client-tokens.ts';
 import type { TokenService } from '../token-service.ts';
 import { type ApiKeyFacts, findHeaderProblem, findKeyProblem } from './api-key-header.ts';
 import { type ClientAssertion, findSigner, readClientAssertion } from './client-assertion.ts';
@@ -20,19 +20,9 @@ import { type ClientKeySet, digestRegistration, readKeySet } from './client-keys
 import { isFirstUse } from './used-assertions.ts';
 
 /** A client that has proved who it is, and may act. */
-export interface AuthenticatedClient {
-  readonly clientId: string;
-  readonly subject: string;
+export interface AuthenticatedClient extends Omit<ClientHolder, 'scope'> {
   readonly application: number;
   readonly acl: readonly string[];
-  readonly environmentId: number;
-  readonly environment: string;
-  /** The secret that the client proved itself with; undefined for an assertion. */
-  readonly secretId: number | undefined;
-  /** What vouched for the key that the client proved itself with (`digestRegistration`); undefined for a secret. */
-  readonly registeredKey: string | undefined;
-  /** Whether the request carries the API key of the client's application; false when it carries none at all. */
-  readonly keyed: boolean;
 }
 
 interface ClientFacts {
@@ -77,18 +67,9 @@ export async function authenticateClient(
   const keyed = requireKeyOrNone(service, request, client);
   const who = keyed && client.keyId !== null ? { apiKey: client.keyId } : { keyless: client.application };
   countRequest(service.rateLimit, request.exchange, { ...who, address: request.address });
-  const { clientId, subject, application, acl, environmentId, environment, registeredKey } = client;
-  return {
-    clientId,
-    subject,
-    application,
-    acl,
-    environmentId,
-    environment,
-    keyed,
-    secretId: client.secretId ?? undefined,
-    registeredKey,
-  };
+  const { clientId, subject, application, acl, environment, registeredKey } = client;
+  const secretId = client.secretId ?? undefined;
+  return { clientId, subject, application, acl, environment, keyed, secretId, registeredKey };
 }
 
 async function clientBySecret(

@@ -10,6 +10,7 @@ import { sql } from '../../database/sql.ts';
 import type { Application } from '../../tenancy/applications.ts';
 import { changeRights } from '../../tenancy/epochs.ts';
 import { computeJwkThumbprint } from '../signing/jwk-thumbprint.ts';
+import { isObject } from '../signing/jwt.ts';
 import { findAlgorithm, fitsAlgorithm, parsePublicKey } from './assertion-algorithms.ts';
 
 /** A public key that may verify assertions of its client. */
@@ -145,8 +146,4 @@ function numbersProblem(jwk: Readonly<Record<string, unknown>>): string | undefi
   if (modulusLength < modulusBitsMin || modulusLength > modulusBitsMax)
     return `has an RSA modulus of ${modulusLength} bits: ${modulusBitsMin} to ${modulusBitsMax} are taken`;
   return publicExponent < publicExponentMin ? `has a public exponent below ${publicExponentMin}` : undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -45,17 +45,13 @@ export async function insertClientWithSecret(
   secrets: Secrets,
   application: Application,
 ): Promise<IssuedClient> {
-  const clientId = await insertClient(tx, application);
+  const clientId = await issueKeyedClient(tx, application);
   const { clientSecret } = await insertClientSecret(tx, secrets, clientId);
   return { clientId, clientSecret };
 }
 
 /** Makes a client of `application` without a secret: it will authenticate with its own key (`client-keys.ts`). */
-export async function issueKeyedClient(database: Database, application: Application): Promise<string> {
-  return await insertClient(database, application);
-}
-
-async function insertClient(tx: Queryable, application: Application): Promise<string> {
+export async function issueKeyedClient(tx: Queryable, application: Application): Promise<string> {
   const clientId = makeUuid();
   await tx.query(
     sql`INSERT INTO client (client_id, application, state) VALUES (${clientId}, ${application.id}, 'active')`,

@@ -6,12 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import { type ClientKeySet, readKeySet } from './client-keys.ts';
-import {
-  fetchRemoteDocument,
-  type RemoteDocument,
-  RemoteDocumentError,
-  type RemoteOptions,
-} from './remote-document.ts';
+import { fetchRemoteDocument, RemoteDocumentError, type RemoteOptions } from './remote-document.ts';
 
 export type RemoteKeySet = ClientKeySet | { readonly problem: string };
 
@@ -72,17 +67,12 @@ async function readRemote(
   uri: string,
   options: RemoteOptions,
 ): Promise<{ readonly set: RemoteKeySet; readonly maxAgeSeconds?: number | undefined }> {
-  let document: RemoteDocument;
   try {
-    document = await fetchRemoteDocument(uri, options);
+    const { body, maxAgeSeconds } = await fetchRemoteDocument(uri, options);
+    return { set: readKeySet(JSON.parse(body.toString('utf8'))), maxAgeSeconds };
   } catch (error) {
     if (error instanceof RemoteDocumentError) return { set: { problem: `jwks_uri ${error.message}` } };
+    if (error instanceof SyntaxError) return { set: { problem: 'jwks_uri holds no JSON' } };
     throw error;
-  }
-  try {
-    const value: unknown = JSON.parse(document.body.toString('utf8'));
-    return { set: readKeySet(value), maxAgeSeconds: document.maxAgeSeconds };
-  } catch {
-    return { set: { problem: 'jwks_uri holds no JSON' } }; // SyntaxError: nothing else can fail here
   }
 }

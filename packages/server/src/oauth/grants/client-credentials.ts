@@ -14,10 +14,9 @@ export const clientCredentialsGrant: TokenGrant<ClientRequest> = {
   async issue(service, request, form) {
     const client = await authenticateClient(service, request, form);
     const entries = computeGrantedEntries(client.acl, form.get('scope'));
-    const { clientId, subject, environment, application, keyed, secretId, registeredKey } = client;
+    const { subject, application, keyed } = client;
     const seconds = service.settings.clientTokenSeconds;
-    const scope = await service.scopes.carry(entries, seconds);
-    const holder = { clientId, subject, environment, scope, keyed, secretId, registeredKey };
+    const holder = { ...client, scope: await service.scopes.carry(entries, seconds) };
     const issuer = service.originOfRealm(request.realm) + buildRealmPath(request.realm);
     const key = await service.keys.signer(request.realm);
     return {

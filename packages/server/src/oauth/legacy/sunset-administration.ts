@@ -11,6 +11,7 @@ import type { Application } from '../../tenancy/applications.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import { type Affected, changeRights } from '../../tenancy/epochs.ts';
 import type { Firm } from '../../tenancy/firms.ts';
+import type { BrownOutTerm, SunsetTerm } from './sunset.ts';
 
 /** For whom a term is set; firm and application are of the environment. */
 export interface LegacyScope {
@@ -32,17 +33,8 @@ interface ListedScope {
   readonly application: string | null;
 }
 
-export interface ListedSunset extends ListedScope {
-  readonly deprecatedAtMs: number;
-  readonly sunsetAtMs: number | null;
-  readonly link: string;
-}
-
-export interface ListedBrownOut extends ListedScope {
-  readonly id: number;
-  readonly startsAtMs: number;
-  readonly endsAtMs: number;
-}
+export type ListedSunset = ListedScope & Omit<SunsetTerm, keyof ListedScope>;
+export type ListedBrownOut = ListedScope & Omit<BrownOutTerm, keyof ListedScope> & { readonly id: number };
 
 export const linkLengthMax = 500;
 /** Longest brown-out, in ms: what lasts longer is an end, and should be announced as one. */

@@ -11,8 +11,6 @@ import type { TokenProblem } from '../signing/token-problem.ts';
 const header = { alg: 'HS256', typ: 'JWT' } as const;
 const credentialCharacters = 16;
 
-export type LegacyTokenType = 'access' | 'refresh';
-
 /** Whom a token is for, read from the database. */
 export interface LegacyHolder {
   readonly environment: string;
@@ -26,7 +24,7 @@ export interface LegacyHolder {
 }
 
 export interface LegacyToken {
-  readonly tokenType: LegacyTokenType;
+  readonly tokenType: 'access' | 'refresh';
   readonly tokenId: string;
   /** `jti` of the refresh token that came with it, or of itself: what was got together ends together. */
   readonly grantId: string;
@@ -46,7 +44,7 @@ export interface LegacyToken {
 export function makeLegacyToken(
   secrets: Secrets,
   holder: LegacyHolder,
-  tokenType: LegacyTokenType,
+  tokenType: LegacyToken['tokenType'],
   grantId: string,
   nowMs: number,
   seconds: number,
@@ -81,10 +79,10 @@ export function readLegacyToken(secrets: Secrets, jwt: DecodedJwt, nowMs: number
   const firmPrefix = readTextClaim(claims, 'urlPrefix');
   const credential = readTextClaim(claims, 'cred');
   const expiresAtMs = readDateClaim(claims, 'exp');
-  if (!tokenId || !subject || !environment || !firmPrefix || !credential)
-    return { problem: 'lacks a claim of a legacy token' };
-  if (expiresAtMs === undefined || issuedAtMs === undefined) return { problem: 'lacks a claim of a legacy token' };
-  if (tokenType !== 'access' && tokenType !== 'refresh') return { problem: 'lacks a claim of a legacy token' };
+  const lacking = { problem: 'lacks a claim of a legacy token' };
+  if (!tokenId || !subject || !environment || !firmPrefix || !credential) return lacking;
+  if (expiresAtMs === undefined || issuedAtMs === undefined) return lacking;
+  if (tokenType !== 'access' && tokenType !== 'refresh') return lacking;
   if (nowMs >= expiresAtMs) return { problem: 'has expired: request a new one', expired: true };
   const grantId = readTextClaim(claims, 'sid') ?? tokenId;
   return { tokenType, tokenId, grantId, subject, environment, firmPrefix, credential, issuedAtMs, expiresAtMs };

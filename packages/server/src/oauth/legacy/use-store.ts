@@ -1,6 +1,7 @@
 /**
  * Stores counts of uses of the legacy flow, each batch exactly once.
  */
+import { toInstant } from '../../base/clock.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { agentsPerApplicationMax, otherAgent } from './agent.ts';
@@ -93,13 +94,9 @@ async function addCounts(tx: Queryable, counts: readonly LegacyUseCount[]): Prom
     INSERT INTO legacy_use (firm, application, agent, day, calls, tokens, refused, last_used_at)
     SELECT * FROM unnest(${column('firm')}::int[], ${column('application')}::int[], ${column('agent')}::text[],
       ${column('day')}::date[], ${column('calls')}::bigint[], ${column('tokens')}::bigint[], ${column('refused')}::bigint[],
-      ${column('lastUsedAtMs').map(isoTime)}::timestamptz[])
+      ${column('lastUsedAtMs').map(toInstant)}::timestamptz[])
     ON CONFLICT (firm, application, agent, day) DO UPDATE
     SET calls = legacy_use.calls + EXCLUDED.calls, tokens = legacy_use.tokens + EXCLUDED.tokens,
       refused = legacy_use.refused + EXCLUDED.refused,
       last_used_at = GREATEST(legacy_use.last_used_at, EXCLUDED.last_used_at)`);
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -7,7 +7,7 @@ import type { Secrets } from '../../base/secrets.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import { type LegacyToken, readLegacyToken } from '../legacy/tokens.ts';
 import { type ClientToken, readClientToken } from '../signing/client-tokens.ts';
-import { type DecodedJwt, decodeJwt } from '../signing/jwt.ts';
+import { decodeJwt } from '../signing/jwt.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';
 import { isProblem, type TokenProblem } from '../signing/token-problem.ts';
 
@@ -29,24 +29,16 @@ export async function readAccessToken(
 ): Promise<ReadToken> {
   const jwt = decodeJwt(text);
   if (!jwt) return { problem: 'is malformed: it is not a token of this service' };
-  if (jwt.header.alg === 'RS256') return await readClient(reader, jwt, environment, nowMs);
-  if (jwt.header.alg === 'HS256') return readLegacy(reader, jwt, environment, nowMs);
+  if (jwt.header.alg === 'RS256') return judgeClient(await readClientToken(reader.keys, jwt, nowMs), environment);
+  if (jwt.header.alg === 'HS256') return judgeLegacy(readLegacyToken(reader.secrets, jwt, nowMs), environment);
   return { problem: 'is signed with an algorithm that this service does not use' };
 }
 
-async function readClient(
-  reader: TokenReader,
-  jwt: DecodedJwt,
-  environment: Environment,
-  nowMs: number,
-): Promise<ReadToken> {
-  const token = await readClientToken(reader.keys, jwt, nowMs);
+function judgeClient(token: ClientToken | TokenProblem, { name, realm }: Environment): ReadToken {
   if (isProblem(token)) return token;
-  if (token.realm !== environment.realm)
-    return {
-      problem: `was issued by realm ${token.realm}: environment ${environment.name} takes tokens of realm ${environment.realm}`,
-    };
-  if (token.environment !== environment.name) return { problem: 'belongs to another environment' };
+  if (token.realm !== realm)
+    return { problem: `was issued by realm ${token.realm}: environment ${name} takes tokens of realm ${realm}` };
+  if (token.environment !== name) return { problem: 'belongs to another environment' };
   if (!token.keyed)
     return {
       problem: 'was requested without x-api-key and opens nothing: request a new one and send the header x-api-key',
@@ -54,10 +46,9 @@ async function readClient(
   return { flow: 'client', ...token };
 }
 
-function readLegacy(reader: TokenReader, jwt: DecodedJwt, environment: Environment, nowMs: number): ReadToken {
-  const token = readLegacyToken(reader.secrets, jwt, nowMs);
+function judgeLegacy(token: LegacyToken | TokenProblem, { name }: Environment): ReadToken {
   if (isProblem(token)) return token;
   if (token.tokenType === 'refresh') return { problem: 'is a refresh token: send the access_token of the same answer' };
-  if (token.environment !== environment.name) return { problem: 'belongs to another environment' };
+  if (token.environment !== name) return { problem: 'belongs to another environment' };
   return { flow: 'legacy', ...token };
 }

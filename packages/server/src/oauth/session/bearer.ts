@@ -16,30 +16,18 @@ const bearerPattern = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
  * @param elsewhere where the request has an `access_token` parameter, if it has one
  */
 export function readBearer(authorization: readonly string[], elsewhere?: TokenPlace): BearerHeader {
-  if (elsewhere !== undefined) {
-    return {
-      kind: 'malformed',
-      diagnostics: `Bearer token in the ${elsewhere} is refused: send it in the Authorization header only`,
-    };
-  }
+  const problem = (kind: 'absent' | 'malformed', what: string) => ({ kind, diagnostics: `Bearer token ${what}` });
+  if (elsewhere !== undefined)
+    return problem('malformed', `in the ${elsewhere} is refused: send it in the Authorization header only`);
   const [value, ...more] = authorization;
   if (value === undefined || value === '')
-    return {
-      kind: 'absent',
-      diagnostics: 'Bearer token is missing: send the header Authorization: Bearer <access token>',
-    };
-  if (more.length > 0)
-    return { kind: 'malformed', diagnostics: 'Bearer token is sent more than once: send one Authorization header' };
-  if (!/^Bearer(?: |$)/i.test(value)) {
-    return { kind: 'absent', diagnostics: 'Bearer token is missing: the Authorization header has another scheme' };
-  }
+    return problem('absent', 'is missing: send the header Authorization: Bearer <access token>');
+  if (more.length > 0) return problem('malformed', 'is sent more than once: send one Authorization header');
+  if (!/^Bearer(?: |$)/i.test(value))
+    return problem('absent', 'is missing: the Authorization header has another scheme');
   const token = bearerPattern.exec(value)?.[1];
-  return token === undefined
-    ? {
-        kind: 'malformed',
-        diagnostics: 'Bearer token is malformed: expected the header Authorization: Bearer <access token>',
-      }
-    : { kind: 'sent', token };
+  if (token !== undefined) return { kind: 'sent', token };
+  return problem('malformed', 'is malformed: expected the header Authorization: Bearer <access token>');
 }
 
 /**

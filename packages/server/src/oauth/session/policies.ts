@@ -2,6 +2,7 @@
  * Compiled access policies, one per set of entries and not one per session: clients that log in before every call share one.
  */
 import { LRUCache } from 'lru-cache';
+import { memoize } from '../../access/memoize.ts';
 import { readOperatorRows } from '../../access/operator-rows.ts';
 import { type AccessPolicy, compilePolicy, type PolicyOptions } from '../../access/policy.ts';
 
@@ -25,16 +26,12 @@ export function openPolicies(entriesMax: number): Policies {
   return {
     effective(tokenEntries, applicationEntries, firmEntries, operatorRows = {}) {
       const name = JSON.stringify([tokenEntries ?? 'legacy', applicationEntries, firmEntries, operatorRows]);
-      const known = compiled.get(name);
-      if (known) return known;
-      const options = { operatorRows: readOperatorRows(operatorRows) };
-      const policy = compilePolicy(
-        tokenEntries === undefined ? applicationEntries : meet(tokenEntries, applicationEntries, options),
-        firmEntries,
-        { ...options, origin: { carried: tokenEntries, applicationEntries } },
-      );
-      compiled.set(name, policy);
-      return policy;
+      return memoize<string, AccessPolicy>(compiled, name, () => {
+        const origin = { carried: tokenEntries, applicationEntries };
+        const options = { operatorRows: readOperatorRows(operatorRows), origin };
+        const own = tokenEntries === undefined ? applicationEntries : meet(tokenEntries, applicationEntries, options);
+        return compilePolicy(own, firmEntries, options);
+      });
     },
   };
 }

@@ -5,6 +5,7 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import { isRegistered } from '../client-auth/client-keys.ts';
 import { computeCredential } from '../legacy/tokens.ts';
+import type { ClientToken } from '../signing/client-tokens.ts';
 import type { AccessToken } from './access-token.ts';
 
 /** What `selectStatusColumns` reads. */
@@ -51,10 +52,7 @@ export function selectHolder(token: AccessToken): Sql {
 }
 
 /** The entries of a client-credentials token, its own or those that it refers to; undefined when these are not known. */
-export function findTokenEntries(
-  { scope }: Extract<AccessToken, { readonly flow: 'client' }>,
-  { tokenEntries }: TokenStatus,
-): readonly string[] | undefined {
+export function findTokenEntries({ scope }: ClientToken, { tokenEntries }: TokenStatus): readonly string[] | undefined {
   return 'entries' in scope ? scope.entries : (tokenEntries ?? undefined);
 }
 
@@ -74,10 +72,7 @@ export function findStatusProblem(token: AccessToken, standing: TokenStatus): st
   return undefined;
 }
 
-function clientTokenProblem(
-  token: Extract<AccessToken, { readonly flow: 'client' }>,
-  standing: TokenStatus,
-): string | undefined {
+function clientTokenProblem(token: ClientToken, standing: TokenStatus): string | undefined {
   if ((standing.signingKeyState ?? 'retired') === 'retired') return 'is signed with a retired key: request a new one';
   if (standing.secretState === 'revoked') return 'was got with a revoked secret: request a new one';
   const { registeredKey } = token;

@@ -91,40 +91,19 @@ export async function readClientToken(
   const environment = readTextClaim(claims, 'aud');
   const clientId = readTextClaim(claims, 'client_id');
   const tokenId = readTextClaim(claims, 'jti');
+  const registeredKey = readTextClaim(claims, 'registered_key');
   const expiresAtMs = readDateClaim(claims, 'exp');
   const issuedAtMs = readDateClaim(claims, 'iat');
   const scope = readScope(claims);
   const { api_key: keyed, secret_id: secret } = claims;
   if (!issuer?.endsWith(buildRealmPath(realm))) return { problem: 'names an issuer that its key does not sign for' };
-  if (
-    !subject ||
-    !environment ||
-    !clientId ||
-    !tokenId ||
-    expiresAtMs === undefined ||
-    issuedAtMs === undefined ||
-    scope === undefined ||
-    typeof keyed !== 'boolean'
-  ) {
-    return { problem: 'lacks a claim of a client-credentials token' };
-  }
+  const lacking = { problem: 'lacks a claim of a client-credentials token' };
+  if (!subject || !environment || !clientId || !tokenId || !scope || typeof keyed !== 'boolean') return lacking;
+  if (expiresAtMs === undefined || issuedAtMs === undefined) return lacking;
   if (nowMs >= expiresAtMs) return { problem: 'has expired: request a new one', expired: true };
   const secretId = typeof secret === 'number' ? secret : undefined;
-  return {
-    realm,
-    issuer,
-    kid,
-    secretId,
-    registeredKey: readTextClaim(claims, 'registered_key'),
-    subject,
-    environment,
-    clientId,
-    tokenId,
-    issuedAtMs,
-    expiresAtMs,
-    scope,
-    keyed,
-  };
+  const holder = { clientId, subject, environment, scope, secretId, registeredKey, keyed };
+  return { ...holder, realm, issuer, kid, tokenId, issuedAtMs, expiresAtMs };
 }
 
 function readScope(claims: Claims): CarriedScope | undefined {

@@ -17,11 +17,9 @@ import { sql } from '../../database/sql.ts';
 import { changeRights } from '../../tenancy/epochs.ts';
 import { makeSealedKey, signerRememberedMs } from './signing-keys.ts';
 
-export type SigningKeyState = 'published' | 'active' | 'verifying' | 'retired';
-
 export interface SigningKeyRow {
   readonly kid: string;
-  readonly state: SigningKeyState;
+  readonly state: 'published' | 'active' | 'verifying' | 'retired';
   readonly createdAtMs: number;
   readonly stateSinceMs: number;
 }

@@ -100,8 +100,16 @@ export function openSigningKeys(database: Database, secrets: Secrets, clock: Clo
 }
 
 async function openSigner(database: Database, secrets: Secrets, realm: string): Promise<SigningKey> {
-  const key = (await readSigner(database, secrets, realm)) ?? (await makeSigner(database, secrets, realm));
-  return key ?? fail('internal', { diagnostics: 'No signing key could be stored', log: { realm } });
+  const found = await readSigner(database, secrets, realm);
+  if (found) return found;
+  const { jwk, sealed } = await makeSealedKey(secrets, realm);
+  // Where another process was first, its key is the realm's.
+  await database.query(sql`
+    INSERT INTO signing_key (kid, realm, algorithm, public_jwk, private_sealed, state)
+    VALUES (${jwk.kid}, ${realm}, ${algorithm}, ${sql.json(jwk)}, ${sealed}, 'active')
+    ON CONFLICT (realm) WHERE state = 'active' DO NOTHING`);
+  const made = await readSigner(database, secrets, realm);
+  return made ?? fail('internal', { diagnostics: 'No signing key could be stored', log: { realm } });
 }
 
 async function readSigner(database: Database, secrets: Secrets, realm: string): Promise<SigningKey | undefined> {
@@ -127,16 +135,6 @@ export function opensSigningKey(
   { realm, kid, sealed }: { readonly realm: string; readonly kid: string; readonly sealed: Buffer },
 ): boolean {
   return secrets.open('signing-key', sealed, sealContext(realm, kid)) !== undefined;
-}
-
-/** Makes and stores a key, unless another process was first: then its key is the realm's. */
-async function makeSigner(database: Database, secrets: Secrets, realm: string): Promise<SigningKey | undefined> {
-  const { jwk, sealed } = await makeSealedKey(secrets, realm);
-  await database.query(sql`
-    INSERT INTO signing_key (kid, realm, algorithm, public_jwk, private_sealed, state)
-    VALUES (${jwk.kid}, ${realm}, ${algorithm}, ${sql.json(jwk)}, ${sealed}, 'active')
-    ON CONFLICT (realm) WHERE state = 'active' DO NOTHING`);
-  return await readSigner(database, secrets, realm);
 }
 
 /** A new key of the realm as it is stored. */
