@@ -1,17 +1,24 @@
 /** The weekly rules and the exceptions of a calendar's document. */
-import type { CalendarContent, DayExceptions, LocalPeriod, Opening, WeeklyRule } from './calendar.ts';
+import {
+  type CalendarContent,
+  type DayExceptions,
+  type LocalPeriod,
+  type Opening,
+  type WeeklyRule,
+  wholeDay,
+} from './calendar.ts';
 import { readCode } from './calendar-types.ts';
 import {
+  checkObject,
   type DocumentPlace,
   formatTimeOfDay,
   getMemberPlace,
-  type Members,
   note,
   readDayAt,
+  readGiven,
   readIntegerAt,
   readListAt,
   readMinutesAt,
-  readObject,
 } from './document.ts';
 import type { Day } from './zone.ts';
 
@@ -28,93 +35,78 @@ const openingNames = ['from', 'to', 'appointmentTypes', 'capacity', 'stepMinutes
 const weeklyNames = ['days', 'validFrom', 'validTo', ...openingNames];
 const exceptionNames = ['date', 'closed', ...openingNames];
 
-export function readRules(
-  weekly: DocumentPlace,
-  exceptions: DocumentPlace,
-): Pick<CalendarContent, 'weekly' | 'exceptions'> {
+export function readRules(place: DocumentPlace): Pick<CalendarContent, 'weekly' | 'exceptions'> {
   return {
-    weekly: weekly.value === undefined ? [] : readListAt(weekly, { min: 0, max: weeklyMax }, readWeekly),
-    exceptions: exceptions.value === undefined ? new Map() : readExceptions(exceptions),
+    weekly: readGiven(place, 'weekly', (at) => readListAt(at, { min: 0, max: weeklyMax }, readWeekly)) ?? [],
+    exceptions: readGiven(place, 'exceptions', readExceptions) ?? new Map(),
   };
 }
 
-/** `from` and `to` of a document's element. */
-export function readPeriod(place: DocumentPlace, members: Members): LocalPeriod | undefined {
-  const fromMinutes = readMinutesAt(getMemberPlace(place, members, 'from'), 'from');
-  const toMinutes = readMinutesAt(getMemberPlace(place, members, 'to'), 'to');
+/** `from` and `to` of what is closed; all day without them. */
+export function readClosedPeriod(place: DocumentPlace): LocalPeriod | undefined {
+  const isPart = ['from', 'to'].some((name) => getMemberPlace(place, name).value !== undefined);
+  return isPart ? readPeriod(place) : wholeDay;
+}
+
+function readPeriod(place: DocumentPlace): LocalPeriod | undefined {
+  const fromMinutes = readMinutesAt(getMemberPlace(place, 'from'), 'from');
+  const to = getMemberPlace(place, 'to');
+  const toMinutes = readMinutesAt(to, 'to');
   if (fromMinutes === undefined || toMinutes === undefined) return undefined;
   if (fromMinutes < toMinutes) return { fromMinutes, toMinutes };
   const rule = `must be after from (${formatTimeOfDay(fromMinutes)}); what is open past midnight is one rule up to 24:00 and one from 00:00`;
-  return note(place, getMemberPlace(place, members, 'to').path, rule);
+  return note(to, rule);
 }
 
-/** The whole day, for what is closed without `from` and `to`. */
-export const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
-
 function readWeekly(place: DocumentPlace): WeeklyRule | undefined {
-  const members = readObject(place, weeklyNames);
-  if (members === undefined) return undefined;
-  const opening = readOpening(place, members);
-  const days = readDays(getMemberPlace(place, members, 'days'));
-  const validFrom = optionalDay(place, members, 'validFrom');
-  const validTo = optionalDay(place, members, 'validTo');
+  if (!checkObject(place, weeklyNames)) return undefined;
+  const opening = readOpening(place);
+  const days = readDays(getMemberPlace(place, 'days'));
+  const validFrom = readGiven(place, 'validFrom', readDayAt);
+  const validTo = readGiven(place, 'validTo', readDayAt);
   if (validFrom !== undefined && validTo !== undefined && validFrom > validTo)
-    note(place, getMemberPlace(place, members, 'validTo').path, 'must not be before validFrom');
-  return opening === undefined ? undefined : { ...opening, days, validFrom, validTo };
+    note(getMemberPlace(place, 'validTo'), 'must not be before validFrom');
+  return opening && { ...opening, days, validFrom, validTo };
 }
 
 function readDays(place: DocumentPlace): readonly number[] {
   const days = readListAt(place, { min: 1, max: 7 }, (item) => {
     const index = typeof item.value === 'string' ? dayNames.indexOf(item.value) : -1;
-    return index < 0 ? note(item, item.path, `must be one of ${dayNames.join(', ')}`) : index;
+    return index < 0 ? note(item, `must be one of ${dayNames.join(', ')}`) : index;
   });
-  if (new Set(days).size < days.length) note(place, place.path, 'names a day twice');
+  if (new Set(days).size < days.length) note(place, 'names a day twice');
   return days;
 }
 
-function optionalDay(place: DocumentPlace, members: Members, name: string): Day | undefined {
-  return members[name] === undefined ? undefined : readDayAt(getMemberPlace(place, members, name));
-}
-
-function readOpening(place: DocumentPlace, members: Members): Opening | undefined {
-  const period = readPeriod(place, members);
-  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
-  const { appointmentTypes: types, capacity: places, stepMinutes } = members;
+function readOpening(place: DocumentPlace): Opening | undefined {
+  const period = readPeriod(place);
   const opening = {
-    appointmentTypes:
-      types === undefined ? undefined : readListAt(member('appointmentTypes'), { min: 1, max: codesMax }, readCode),
-    capacity: places === undefined ? 1 : (readIntegerAt(member('capacity'), capacity) ?? 1),
-    stepMinutes: stepMinutes === undefined ? undefined : readIntegerAt(member('stepMinutes'), step),
+    appointmentTypes: readGiven(place, 'appointmentTypes', (at) => readListAt(at, { min: 1, max: codesMax }, readCode)),
+    capacity: readGiven(place, 'capacity', (at) => readIntegerAt(at, capacity)) ?? 1,
+    stepMinutes: readGiven(place, 'stepMinutes', (at) => readIntegerAt(at, step)),
   };
-  return period === undefined ? undefined : { ...period, ...opening };
+  return period && { ...period, ...opening };
 }
 
 function readExceptions(place: DocumentPlace): ReadonlyMap<Day, DayExceptions> {
   const days = new Map<Day, { closures: LocalPeriod[]; openings: Opening[] }>();
   readListAt(place, { min: 0, max: exceptionsMax }, (item) => {
-    const members = readObject(item, exceptionNames);
-    if (members === undefined) return undefined;
-    const day = readDayAt(getMemberPlace(item, members, 'date'));
+    if (!checkObject(item, exceptionNames)) return undefined;
+    const day = readDayAt(getMemberPlace(item, 'date'));
     if (day === undefined) return undefined;
     const on = days.get(day) ?? { closures: [], openings: [] };
     days.set(day, on);
-    if (members['closed'] === undefined) on.openings.push(...present(readOpening(item, members)));
-    else on.closures.push(...present(readClosure(item, members)));
+    if (getMemberPlace(item, 'closed').value === undefined) on.openings.push(...[readOpening(item) ?? []].flat());
+    else on.closures.push(...[readClosure(item) ?? []].flat());
     return day;
   });
   return days;
 }
 
-function present<T>(value: T | undefined): readonly T[] {
-  return value === undefined ? [] : [value];
-}
-
-function readClosure(place: DocumentPlace, members: Members): LocalPeriod | undefined {
-  if (members['closed'] !== true)
-    return note(place, getMemberPlace(place, members, 'closed').path, 'must be true; leave it out of what is open');
+function readClosure(place: DocumentPlace): LocalPeriod | undefined {
+  const closed = getMemberPlace(place, 'closed');
+  if (closed.value !== true) return note(closed, 'must be true; leave it out of what is open');
   for (const name of ['appointmentTypes', 'capacity', 'stepMinutes'])
-    if (members[name] !== undefined)
-      note(place, getMemberPlace(place, members, name).path, 'has no meaning where it is closed');
-  if (members['from'] === undefined && members['to'] === undefined) return wholeDay;
-  return readPeriod(place, members);
+    readGiven(place, name, (at) => note(at, 'has no meaning where it is closed'));
+  return readClosedPeriod(place);
 }

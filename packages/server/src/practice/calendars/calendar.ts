@@ -16,6 +16,8 @@ export interface LocalPeriod {
   readonly toMinutes: number;
 }
 
+export const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
+
 /** What can be booked, and what it takes of this practitioner here. */
 export interface AppointmentTypeRule {
   readonly code: string;

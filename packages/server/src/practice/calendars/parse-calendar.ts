@@ -5,15 +5,15 @@
 import type { CalendarContent } from './calendar.ts';
 import { readRules } from './calendar-rules.ts';
 import { readTypes } from './calendar-types.ts';
-import { findContradictions } from './contradictions.ts';
+import { requireNoContradictions } from './contradictions.ts';
 import {
+  checkObject,
   type DocumentPlace,
-  type DocumentReading,
   getMemberPlace,
+  readDocument,
   readFlagAt,
+  readGiven,
   readMatchAt,
-  readObject,
-  requireNoProblems,
 } from './document.ts';
 
 const names = ['practitioner', 'location', 'schedule', 'active', 'appointmentTypes', 'weekly', 'exceptions'];
@@ -24,31 +24,26 @@ const names = ['practitioner', 'location', 'schedule', 'active', 'appointmentTyp
  *   with one issue for each problem, by the path of its element
  */
 export function parseCalendar(document: unknown): CalendarContent {
-  const reading: DocumentReading = { problems: [] };
-  const content = readCalendar({ reading, path: '', value: document });
-  requireNoProblems(reading, 'input-invalid');
-  const contradictions: DocumentReading = { problems: [] };
-  findContradictions(contradictions, content);
-  requireNoProblems(contradictions, 'rule-broken');
+  const content = readDocument(document, readCalendar);
+  requireNoContradictions(content);
   return content;
 }
 
 function readCalendar(place: DocumentPlace): CalendarContent {
-  const members = readObject(place, names) ?? {};
-  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
-  const appointmentTypes = readTypes(member('appointmentTypes'));
-  const schedule = members['schedule'] === undefined ? undefined : idOf(member('schedule'), 'Schedule');
+  checkObject(place, names);
+  const appointmentTypes = readTypes(getMemberPlace(place, 'appointmentTypes'));
+  const schedule = readGiven(place, 'schedule', (at) => readId(at, 'Schedule'));
   return {
-    practitioner: idOf(member('practitioner'), 'Practitioner') ?? '',
-    location: idOf(member('location'), 'Location') ?? '',
+    practitioner: readId(getMemberPlace(place, 'practitioner'), 'Practitioner') ?? '',
+    location: readId(getMemberPlace(place, 'location'), 'Location') ?? '',
     ...(schedule === undefined ? {} : { schedule }),
-    active: members['active'] === undefined || readFlagAt(member('active')) === true,
+    active: readGiven(place, 'active', readFlagAt) ?? true,
     appointmentTypes,
-    ...readRules(member('weekly'), member('exceptions')),
+    ...readRules(place),
   };
 }
 
 /** The id of a resource (https://hl7.org/fhir/R4/datatypes.html#id). */
-function idOf(place: DocumentPlace, type: string): string | undefined {
+function readId(place: DocumentPlace, type: string): string | undefined {
   return readMatchAt(place, /^[A-Za-z0-9.-]{1,64}$/, `the id of a ${type}, without the type`);
 }

@@ -8,15 +8,15 @@ import { buildWrite } from '../../engine/write/build-write.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {
+  checkObject,
   type DocumentPlace,
-  type DocumentReading,
   getMemberPlace,
+  readDocument,
   readFlagAt,
+  readGiven,
   readListAt,
   readMatchAt,
-  readObject,
   readTextAt,
-  requireNoProblems,
 } from '../calendars/document.ts';
 import { type Editor, requireOffered, requireSeen } from '../calendars/edit-calendars.ts';
 import { toScheduledCalendars } from '../calendars/scheduled-calendars.ts';
@@ -178,15 +178,15 @@ async function requireCalendarsFit(
 }
 
 function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
-  const reading: DocumentReading = { problems: [] };
-  const place: DocumentPlace = { reading, path: '', value: document };
-  const members = readObject(place, ['codes', 'active']) ?? {};
-  const isGiven = members['codes'] !== undefined || set.defaults.length === 0;
-  const codes = isGiven
-    ? readListAt(getMemberPlace(place, members, 'codes'), { min: 1, max: codesMax }, readFirmCode)
-    : set.defaults;
-  const active = members['active'] === undefined || readFlagAt(getMemberPlace(place, members, 'active')) === true;
-  requireNoProblems(reading, 'input-invalid');
+  const { codes, active } = readDocument(document, (place) => {
+    checkObject(place, ['codes', 'active']);
+    const given = getMemberPlace(place, 'codes');
+    const isGiven = given.value !== undefined || set.defaults.length === 0;
+    return {
+      codes: isGiven ? readListAt(given, { min: 1, max: codesMax }, readFirmCode) : set.defaults,
+      active: readGiven(place, 'active', readFlagAt) ?? true,
+    };
+  });
   const inUse = codes.map((code) => toFirmSetCode(set, code));
   const twice = inUse.findIndex((code, index) => inUse.findIndex((other) => isSameCode(code, other)) < index);
   if (twice >= 0) {
@@ -197,13 +197,10 @@ function parseDocument(set: FirmValueSet, document: unknown): FirmSetCodes {
 }
 
 function readFirmCode(place: DocumentPlace): FirmCode | undefined {
-  const members = readObject(place, ['code', 'display', 'system']);
-  if (members === undefined) return undefined;
-  const member = (name: string): DocumentPlace => getMemberPlace(place, members, name);
-  const code = readCode(member('code'));
-  const display = readTextAt(member('display'), displayLengthMax);
-  const system =
-    members['system'] === undefined ? undefined : readMatchAt(member('system'), systemPattern, 'a URI without spaces');
+  if (!checkObject(place, ['code', 'display', 'system'])) return undefined;
+  const code = readCode(getMemberPlace(place, 'code'));
+  const display = readTextAt(getMemberPlace(place, 'display'), displayLengthMax);
+  const system = readGiven(place, 'system', (at) => readMatchAt(at, systemPattern, 'a URI without spaces'));
   if (code === undefined || display === undefined) return undefined;
   return { code, display, ...(system === undefined ? {} : { system }) };
 }
