@@ -247,7 +247,6 @@ export const makers: readonly Maker[] = [
       'storage',
       'engine',
       'practice/booking/backfill-statements.ts',
-      'practice/calendars/derived-slots.ts',
       'practice/calendars/offered-slot.ts',
       'practice/charges/store.ts',
       'practice/visits/visits.ts',

@@ -3,14 +3,9 @@
  * that would do as well.
  */
 import type { ErrorDetails, ErrorIssue } from '../../base/errors.ts';
-import {
-  type FreeSlotsContext,
-  freeSlots,
-  type OfferedSlot,
-  RestUnseen,
-  type ScheduledCalendar,
-} from '../calendars/free-slots.ts';
+import { type FreeSlotsContext, freeSlots, RestUnseen, type ScheduledCalendar } from '../calendars/free-slots.ts';
 import { mergeSlots, restrictResources } from '../calendars/joint-availability.ts';
+import type { OfferedSlot } from '../calendars/slots.ts';
 import { dayMs, formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingClaim } from './booking.ts';
 import type { Interval } from './occupancy.ts';
@@ -35,23 +30,18 @@ export async function describeTaken(
   refused: Refused,
   maySeeSlots: boolean,
 ): Promise<ErrorDetails> {
-  const zone = zoneOf(refused);
+  const zone = refused.claim.slots[0]?.timeZone ?? 'UTC';
   const from = formatInstant(zone, refused.blocked.startMs);
   const until = formatInstant(zone, refused.blocked.endMs);
   const start = formatInstant(zone, refused.booking.startMs);
   const taken = `The slot at ${start} is taken: nothing is free from ${from} to ${until}`;
-  const expression = ['Appointment.start'];
-  if (!maySeeSlots) return { diagnostics: `${taken}. With acl/slot_s this answer would name free slots`, expression };
+  const tell = (rest: string): ErrorDetails => ({ diagnostics: `${taken}${rest}`, expression: ['Appointment.start'] });
+  if (!maySeeSlots) return tell('. With acl/slot_s this answer would name free slots');
   const { alternatives, isSeen } = await equivalentSlots(context, refused);
-  if (alternatives.length === 0 && !isSeen)
-    return {
-      diagnostics: `${taken}. To look for free slots would cost more than one request may: $find does`,
-      expression,
-    };
-  if (alternatives.length === 0)
-    return { diagnostics: `${taken}, and no equivalent slot in the next ${daysAhead} days`, expression };
-  const more = alternatives.map(alternativeIssue);
-  return { diagnostics: `${taken}. The next free ones follow`, expression, more };
+  if (alternatives.length > 0)
+    return { ...tell('. The next free ones follow'), more: alternatives.map(alternativeIssue) };
+  if (isSeen) return tell(`, and no equivalent slot in the next ${daysAhead} days`);
+  return tell('. To look for free slots would cost more than one request may: $find does');
 }
 
 function alternativeIssue({ id, startMs, endMs, timeZone }: OfferedSlot): ErrorIssue {
@@ -64,25 +54,18 @@ function alternativeIssue({ id, startMs, endMs, timeZone }: OfferedSlot): ErrorI
   };
 }
 
-interface Equivalent {
-  readonly alternatives: readonly OfferedSlot[];
-  /** Whether all of the time was looked at, as far as alternatives were missing. */
-  readonly isSeen: boolean;
-}
-
-/** The next free slots of the same practitioners, places and type: in order of start, at most `alternativesMax`. */
-async function equivalentSlots(context: FreeSlotsContext, refused: Refused): Promise<Equivalent> {
-  const { booking, claim } = refused;
+/**
+ * The next free slots of the same practitioners, places and type: in order of start, at most `alternativesMax`.
+ * @returns `isSeen`: whether all of the time was looked at, as far as alternatives were missing
+ */
+async function equivalentSlots(context: FreeSlotsContext, { booking, claim, calendars }: Refused) {
   const fromMs = Math.max(booking.startMs, context.nowMs);
-  const wanted = { fromMs, toMs: fromMs + daysAhead * dayMs, endsEarly: true };
-  const walks = claim.slots.map((slot) => {
-    const own = refused.calendars.filter(({ calendar }) => calendar.number === slot.calendar.number);
-    const appointmentTypes = new Set([slot.type.code]);
-    return freeSlots(
-      context,
-      own.map((each) => restrictResources(each, booking.actors)),
-      { ...wanted, appointmentTypes },
-    );
+  const toMs = fromMs + daysAhead * dayMs;
+  const walks = claim.slots.map(({ calendar: { number }, type }) => {
+    const own = calendars
+      .filter(({ calendar }) => calendar.number === number)
+      .map((each) => restrictResources(each, booking.actors));
+    return freeSlots(context, own, { fromMs, toMs, endsEarly: true, appointmentTypes: new Set([type.code]) });
   });
   const alternatives: OfferedSlot[] = [];
   try {
@@ -95,9 +78,4 @@ async function equivalentSlots(context: FreeSlotsContext, refused: Refused): Pro
     return { alternatives, isSeen: false };
   }
   return { alternatives, isSeen: true };
-}
-
-function zoneOf({ calendars, claim }: Refused): string {
-  const number = claim.slots[0]?.calendar.number;
-  return calendars.find(({ calendar }) => calendar.number === number)?.timeZone ?? 'UTC';
 }

@@ -156,11 +156,11 @@ async function requireTimes(context: BehaviourContext, { before, after }: Versio
   if (Date.parse(after.start ?? '') < Date.parse(after.end ?? '')) return;
   const actors = listAppointmentActors(after, context.baseUrl);
   if (actors.length === 0 || (before !== undefined && isSameText(before, after))) return;
-  const [kept] = await findBookableActors(context.store, context.scope, actors);
+  const [kept] = (await findBookableActors(context.store, context.scope, actors)).keys();
   if (kept === undefined) return;
   const isMissing = after.start === undefined || after.end === undefined;
   fail('slot-missing', {
-    diagnostics: `${isMissing ? 'start or end is missing' : 'end is not after start'}: ${kept.actor} is booked by slots, which have both`,
+    diagnostics: `${isMissing ? 'start or end is missing' : 'end is not after start'}: ${kept} is booked by slots, which have both`,
     expression: [after.start === undefined ? 'Appointment.start' : 'Appointment.end'],
   });
 }
@@ -183,6 +183,5 @@ async function keptActors(
   bookings: readonly (Booking | undefined)[],
 ): Promise<readonly string[]> {
   const actors = [...new Set(bookings.flatMap((booking) => booking?.actors ?? []))];
-  if (actors.length === 0) return [];
-  return (await findBookableActors(store, scope, actors)).map(({ actor }) => actor);
+  return [...(await findBookableActors(store, scope, actors)).keys()];
 }

@@ -15,9 +15,7 @@ import { openStatementRunner } from '../../storage/statement-runner.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { mapByActor } from '../calendars/free-slots.ts';
 import {
-  type BackfillPlace,
   endBackfill,
   type FirmToBackfill,
   isOffered,
@@ -34,8 +32,6 @@ export interface BackfillOptions extends FirmWorkContext {
   readonly baseUrlOf: (firm: Firm) => string;
 }
 
-/** Appointments that are looked for at once. */
-const portionMax = 200;
 const pauseMs = 2_000;
 
 export const backfillOccupancyJob = {
@@ -68,10 +64,9 @@ async function backfillFirm(options: BackfillOptions, unsettled: FirmToBackfill)
   const actors = await listActorsToBackfill(asFirm, firm.id);
   const scope = await openOperatorScope(database, clock, firm);
   for (let afterRid = 0; ; ) {
-    const wanted = { actors, nowMs: clock.now(), afterRid, limit: portionMax };
-    const places = await listAppointmentsToBackfill(asFirm, firm.id, wanted);
+    const places = await listAppointmentsToBackfill(asFirm, firm.id, { actors, nowMs: clock.now(), afterRid });
     for (const place of places)
-      await database.transaction(firm.id, (tx) => backfillAppointment(options, tx, { firm, scope, place }));
+      await database.transaction(firm.id, (tx) => backfillAppointment(options, tx, firm, scope, place.id));
     const last = places.at(-1);
     if (last === undefined) break;
     afterRid = last.rid;
@@ -80,29 +75,25 @@ async function backfillFirm(options: BackfillOptions, unsettled: FirmToBackfill)
   return 'done';
 }
 
-interface Agreed {
-  readonly firm: Firm;
-  readonly scope: TenantScope;
-  readonly place: BackfillPlace;
-}
-
 async function backfillAppointment(
   { clock, baseUrlOf }: BackfillOptions,
   tx: Queryable,
-  { firm, scope, place }: Agreed,
+  firm: Firm,
+  scope: TenantScope,
+  id: string,
 ): Promise<void> {
-  const appointment = await lockAppointment(tx, firm.id, place.id);
+  const appointment = await lockAppointment(tx, firm.id, id);
   const booking = toBooking(appointment, baseUrlOf(firm));
-  if (appointment?.status === 'proposed' && (await isOffered(tx, firm.id, place.id))) return;
+  if (appointment?.status === 'proposed' && (await isOffered(tx, firm.id, id))) return;
   if (booking === undefined || booking.endMs <= clock.now()) return;
   const runner = openStatementRunner((_scope, statement) => tx.query(statement));
-  const bookable = mapByActor(await findBookableActors(runner, scope, booking.actors));
+  const bookable = await findBookableActors(runner, scope, booking.actors);
   await occupy(runner, scope, {
-    owner: `Appointment/${place.id}`,
+    owner: `Appointment/${id}`,
     replaces: [],
     nowMs: clock.now(),
     expiresMs: undefined,
     forced: true,
-    choices: buildAgreedClaim(booking, bookable),
+    choices: buildAgreedClaim(booking, { bookable }),
   });
 }

@@ -10,22 +10,8 @@ import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
 import { encodeTextArray } from '../../storage/index-arrays.ts';
 import { occupancyMaxMs } from './occupancy.ts';
 
-export interface BackfillPlace {
-  readonly rid: number;
-  /** Id of the Appointment. */
-  readonly id: string;
-}
-
-export interface BackfillWanted {
-  /** As Type/id. */
-  readonly actors: readonly string[];
-  /** Only those that may end later than this moment. */
-  readonly nowMs: number;
-  /** Only appointments with a higher rid. */
-  readonly afterRid: number;
-  /** Appointments at most. */
-  readonly limit: number;
-}
+/** Appointments that are looked for at once. */
+const portionMax = 200;
 
 /** Those whose appointments from before are still to be brought in. */
 export async function listActorsToBackfill(query: Queryable, firm: number): Promise<readonly string[]> {
@@ -46,17 +32,21 @@ export async function passBarrier(tx: Queryable, firm: number): Promise<boolean>
   return row?.passed ?? true;
 }
 
-/** Appointments of the actors that have no place of one of them yet, in the order of rid. */
+/**
+ * Appointments of the actors (Type/id) that have no place of one of them yet, in the order of rid: those that may end later
+ * than `nowMs` and have a higher rid than `afterRid`.
+ */
 export async function listAppointmentsToBackfill(
   query: Queryable,
   firm: number,
-  { actors, nowMs, afterRid, limit }: BackfillWanted,
-): Promise<readonly BackfillPlace[]> {
+  wanted: { readonly actors: readonly string[]; readonly nowMs: number; readonly afterRid: number },
+): Promise<readonly { readonly rid: number; readonly id: string }[]> {
+  const { actors, nowMs, afterRid } = wanted;
   const references = actors.map((actor) => {
     const [type = '', id = ''] = actor.split('/');
     return { type: getTypeNumber(type), id };
   });
-  return await query.query<BackfillPlace>(sql`
+  return await query.query(sql`
     SELECT DISTINCT r.rid, r.id
     FROM unnest(${encodeTextArray(actors)}::text[], ${references.map(({ type }) => type)}::smallint[], ${encodeTextArray(references.map(({ id }) => id))}::text[]) AS a(actor, rtype, id)
     JOIN index_reference i ON i.firm = ${firm} AND i.param = ${computeParameterNumber('Appointment', 'actor')} AND i.target_rtype = a.rtype AND i.target_id = a.id
@@ -64,7 +54,7 @@ export async function listAppointmentsToBackfill(
     WHERE NOT EXISTS (SELECT FROM occupancy o WHERE o.firm = ${firm} AND o.owner = 'Appointment/' || r.id AND o.actor = a.actor AND o.expires IS NULL)
       AND EXISTS (SELECT FROM index_date d WHERE d.firm = ${firm} AND d.rid = r.rid AND d.param = ${computeParameterNumber('Appointment', 'date')}
         AND d.lo > ${(nowMs - occupancyMaxMs) * 1000}::bigint)
-    ORDER BY r.rid LIMIT ${limit}`);
+    ORDER BY r.rid LIMIT ${portionMax}`);
 }
 
 /** Whether the appointment is only offered to one who waits: its places end by themselves. */

@@ -6,9 +6,9 @@ import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
 import { readSlotId } from '../calendars/slot-id.ts';
-import { type CandidateSlot, deriveSlot } from '../calendars/slots.ts';
+import { deriveSlot, type OfferedSlot } from '../calendars/slots.ts';
 import { formatInstant } from '../calendars/zone.ts';
-import type { ActorClaim, BookableActor, Interval } from './occupancy.ts';
+import type { ActorClaim, BookableActor, Interval, OccupancyClaim } from './occupancy.ts';
 
 /** Of an Appointment, what its place depends on. */
 export interface Booking extends Interval {
@@ -22,9 +22,9 @@ export interface Booking extends Interval {
 
 /** What an appointment takes, by the rules of the calendars. */
 export interface BookingClaim {
-  readonly choices: readonly (readonly ActorClaim[])[];
+  readonly choices: OccupancyClaim['choices'];
   /** The slots it stands on: one per practitioner who has a calendar. */
-  readonly slots: readonly CandidateSlot[];
+  readonly slots: readonly OfferedSlot[];
 }
 
 /** Statuses in which an appointment takes time (http://hl7.org/fhir/R4/valueset-appointmentstatus.html). */
@@ -108,7 +108,7 @@ export interface BookingRules {
 export function buildClaim(
   booking: Booking,
   rules: BookingRules,
-  slots: readonly CandidateSlot[] = slotsUnder(booking, rules),
+  slots: readonly OfferedSlot[] = slotsUnder(booking, rules),
 ): BookingClaim {
   const named = (booking.slots ?? []).find((id) => !slots.some((slot) => slot.id === id));
   if (named !== undefined)
@@ -121,37 +121,31 @@ export function buildClaim(
     ...needsOf(booking, slots, rules),
   ];
   const taken = new Set(choices.flat().map(({ actor }) => actor));
-  const others = booking.actors.filter((actor) => rules.bookable.has(actor) && !taken.has(actor));
-  return { slots, choices: [...choices, ...others.map((actor) => [claimed(rules, actor, booking)])] };
+  const others = { ...booking, actors: booking.actors.filter((actor) => !taken.has(actor)) };
+  return { slots, choices: [...choices, ...buildAgreedClaim(others, rules)] };
 }
 
 /** @throws PraxisError `slot-missing` */
-function slotsUnder(booking: Booking, rules: BookingRules): readonly CandidateSlot[] {
+function slotsUnder(booking: Booking, rules: BookingRules): readonly OfferedSlot[] {
   return booking.actors
     .filter((actor) => actor.startsWith('Practitioner/') && rules.bookable.has(actor))
     .map((actor) => requireSlot(booking, actor, rules));
 }
 
 /** What an appointment takes that was agreed before or elsewhere: its time of all of its participants who are kept. */
-export function buildAgreedClaim(
-  booking: Booking,
-  bookable: BookingRules['bookable'],
-): readonly (readonly ActorClaim[])[] {
-  const rules = { calendars: [], bookable };
-  return booking.actors.filter((actor) => bookable.has(actor)).map((actor) => [claimed(rules, actor, booking)]);
+export function buildAgreedClaim(booking: Booking, kept: Kept): OccupancyClaim['choices'] {
+  return booking.actors.filter((actor) => kept.bookable.has(actor)).map((actor) => [claimed(kept, actor, booking)]);
 }
 
-function claimed(rules: BookingRules, actor: string, { startMs, endMs }: Interval, capacity?: number): ActorClaim {
-  const { version = 0, capacity: own = 1 } = rules.bookable.get(actor) ?? {};
+type Kept = Pick<BookingRules, 'bookable'>;
+
+function claimed({ bookable }: Kept, actor: string, { startMs, endMs }: Interval, capacity?: number): ActorClaim {
+  const { version = 0, capacity: own = 1 } = bookable.get(actor) ?? {};
   return { actor, version, capacity: capacity ?? own, startMs, endMs };
 }
 
 /** Of each need the actor that the appointment names, or else all that would do. An actor is part of one choice only. */
-function needsOf(
-  { actors }: Booking,
-  slots: readonly CandidateSlot[],
-  rules: BookingRules,
-): readonly (readonly ActorClaim[])[] {
+function needsOf({ actors }: Booking, slots: readonly OfferedSlot[], rules: BookingRules): OccupancyClaim['choices'] {
   const seen = new Set<string>();
   return slots.flatMap((slot) =>
     slot.type.needs.map(({ anyOf }) => {
@@ -165,7 +159,7 @@ function needsOf(
   );
 }
 
-function requireSlot(booking: Booking, actor: string, { calendars, bookable }: BookingRules): CandidateSlot {
+function requireSlot(booking: Booking, actor: string, { calendars, bookable }: BookingRules): OfferedSlot {
   const own = calendars.filter(({ calendar }) => calendar.active && toPractitionerReference(calendar) === actor);
   // Rooms are places, too, but not those that calendars are of.
   const places = booking.actors.filter((each) => each.startsWith('Location/') && !bookable.has(each));
@@ -192,10 +186,7 @@ function requireSlot(booking: Booking, actor: string, { calendars, bookable }: B
       `An appointment of type ${other.type.code} with ${actor} takes ${other.type.minutes} minutes: end must be ${textAt(here, other.endMs)}`,
       'Appointment.end',
     );
-  const isKnown = here.some(({ calendar }) =>
-    calendar.appointmentTypes.some(({ code }) => booking.types.includes(code)),
-  );
-  if (!isKnown)
+  if (!here.some(({ calendar }) => typesOf(calendar, booking).length > 0))
     return missing(
       `${actor} cannot be booked for ${booking.types.join(', ')}, only for ${codesOf(here)}`,
       'Appointment.appointmentType',

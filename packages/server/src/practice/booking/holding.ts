@@ -4,12 +4,13 @@
  */
 import { fail } from '../../base/errors.ts';
 import { makeUuid } from '../../base/ids.ts';
-import { type OfferedSlot, toPractitionerReference } from '../calendars/free-slots.ts';
+import { toPractitionerReference } from '../calendars/free-slots.ts';
 import type { SlotRules } from '../calendars/offered-slot.ts';
+import type { OfferedSlot } from '../calendars/slots.ts';
 import { formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingRules } from './booking.ts';
 import { countHolds, type Hold } from './holds.ts';
-import { occupy, type PlaceOwner } from './occupancy.ts';
+import type { PlaceOwner } from './occupancy.ts';
 import { type Reservation, type ReservationContext, reserve, withReservation } from './reserve.ts';
 
 /** How long a hold lasts from when it is made or renewed, in milliseconds. */
@@ -20,12 +21,6 @@ export const renewalsMax = 3;
 
 /** Holds that an application may have at one firm at one time. */
 export const holdsMax = 20;
-
-export interface HeldSlot {
-  readonly hold: Hold;
-  /** Whose time it takes, as Type/id: practitioner, rooms, equipment. */
-  readonly actors: readonly string[];
-}
 
 /** Places that a transaction has taken on a slot, which an appointment brings along where it is stored. */
 export interface ClaimedPlaces {
@@ -39,14 +34,17 @@ export interface ClaimedPlaces {
   readonly bookable: BookingRules['bookable'];
 }
 
+export interface HeldSlot extends Pick<ClaimedPlaces, 'actors'> {
+  readonly hold: Hold;
+}
+
 /** @throws PraxisError `slot-taken`, `slot-missing`, `rule-broken` when the application holds too many */
 export async function holdSlot(context: ReservationContext, judged: SlotRules): Promise<HeldSlot> {
   requireComing(context, judged.slot);
-  if ((await countHolds(context.store, context.scope, context.nowMs)) >= holdsMax) {
+  if ((await countHolds(context.store, context.scope, context.nowMs)) >= holdsMax)
     fail('rule-broken', {
       diagnostics: `The application holds ${holdsMax} slots of this practice already: book or release one of them`,
     });
-  }
   const hold = { id: makeUuid(), slot: judged.slot.id, expiresMs: context.nowMs + holdMs, renewals: 0 };
   return await keep(context, judged, hold);
 }
@@ -54,20 +52,13 @@ export async function holdSlot(context: ReservationContext, judged: SlotRules): 
 /** @throws PraxisError `rule-broken` when it was renewed as often as can be, or the slot has begun */
 export async function renewHold(context: ReservationContext, judged: SlotRules, hold: Hold): Promise<HeldSlot> {
   requireComing(context, judged.slot);
-  if (hold.renewals >= renewalsMax) {
+  if (hold.renewals >= renewalsMax)
     fail('rule-broken', {
       diagnostics: `The hold was renewed ${renewalsMax} times, the most there can be: book it before ${new Date(hold.expiresMs).toISOString()}`,
       expression: ['hold'],
     });
-  }
   const renewed = { ...hold, expiresMs: context.nowMs + holdMs, renewals: hold.renewals + 1 };
   return await keep(context, judged, renewed);
-}
-
-/** Gives the slot back. */
-export async function releaseHold({ store, scope, nowMs }: ReservationContext, { id }: Hold): Promise<void> {
-  const nothing = { replaces: [], expiresMs: undefined, forced: false, choices: [] };
-  await occupy(store, scope, { ...nothing, owner: toHoldOwner(id), nowMs });
 }
 
 export function toHoldOwner(hold: string): PlaceOwner {

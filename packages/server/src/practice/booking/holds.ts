@@ -20,13 +20,6 @@ export interface Hold {
   readonly renewals: number;
 }
 
-interface HoldRow {
-  readonly id: string | null;
-  readonly slot: string;
-  readonly expires: number;
-  readonly renewals: number;
-}
-
 /** The hold, where it is the application's own and has not ended. */
 export async function findHold(
   store: StatementRunner,
@@ -34,15 +27,28 @@ export async function findHold(
   id: string,
   nowMs: number,
 ): Promise<Hold | undefined> {
-  const [row] = await store.run<HoldRow>(scope, readStatement(scope, id, nowMs), { idempotent: true });
-  if (row === undefined || row.id === null) return undefined;
-  return { id: row.id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, h.slot, h.expires, h.renewals
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT slot, expires, renewals FROM slot_hold
+      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND expires > ${nowMs}::bigint OFFSET 0) h ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  type Row = { readonly slot: string | null; readonly expires: number; readonly renewals: number };
+  const [row] = await store.run<Row>(scope, statement, { idempotent: true });
+  if (row === undefined || row.slot === null) return undefined;
+  return { id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
 }
 
 /** How many holds of the application have not ended. */
 export async function countHolds(store: StatementRunner, scope: TenantScope, nowMs: number): Promise<number> {
-  const statement = countStatement(scope, nowMs);
-  return (await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true }))[0]?.holds ?? 0;
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, (SELECT count(*)::int FROM slot_hold
+      WHERE firm = ${firm} AND expires > ${nowMs}::bigint AND application = ${application}) AS holds
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true });
+  return row?.holds ?? 0;
 }
 
 /** Makes or renews a hold of the application: a part of the statement that takes its places. */
@@ -61,22 +67,6 @@ export function deleteHolds({ firm, application, epoch }: TenantScope, ids: read
     DELETE FROM slot_hold h USING access_epoch a
     WHERE h.firm = ${firm} AND h.id = ANY (${encodeTextArray(ids)}::text[]) AND h.application = ${application}
       AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint`;
-}
-
-function readStatement({ firm, application }: TenantScope, id: string, nowMs: number): Sql {
-  return sql`
-    SELECT e.epoch, h.id, h.slot, h.expires, h.renewals
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT id, slot, expires, renewals FROM slot_hold
-      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND expires > ${nowMs}::bigint OFFSET 0) h ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function countStatement({ firm, application }: TenantScope, nowMs: number): Sql {
-  return sql`
-    SELECT e.epoch, (SELECT count(*)::int FROM slot_hold
-      WHERE firm = ${firm} AND expires > ${nowMs}::bigint AND application = ${application}) AS holds
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
 /** Holds that one statement takes away at most. */

@@ -29,13 +29,17 @@ export interface BusyInterval extends Interval {
   readonly owner: PlaceOwner;
 }
 
-/** One of the actors that a place may be taken of. */
-export interface ActorClaim extends Interval {
-  readonly actor: string;
-  /** Of the rules that the claim was made by. */
+/** How an actor is booked. */
+export interface BookableActor {
+  /** Of the rules. */
   readonly version: number;
-  /** Intervals that the actor may have at one instant, this one included. */
+  /** Intervals that the actor may have at one instant. */
   readonly capacity: number;
+}
+
+/** One of the actors that a place may be taken of, by the rules that the claim was made by. */
+export interface ActorClaim extends Interval, BookableActor {
+  readonly actor: string;
 }
 
 export interface OccupancyClaim {
@@ -62,28 +66,11 @@ export type OccupyOutcome =
   /** No actor of a choice has room: what stands in the way of the first one. */
   | { readonly outcome: 'taken'; readonly choice: number; readonly blocked: Interval };
 
-/** How an actor is booked. */
-export interface BookableActor {
-  readonly actor: string;
-  readonly version: number;
-  readonly capacity: number;
-}
-
 interface BusyRow {
   readonly actor: string | null;
   readonly owner: PlaceOwner;
   readonly starts: number;
   readonly ends: number;
-}
-
-interface ParticipantRow {
-  readonly participant: string | null;
-}
-
-interface ActorRow {
-  readonly actor: string | null;
-  readonly version: number;
-  readonly capacity: number;
 }
 
 interface PlaceRow {
@@ -103,53 +90,76 @@ export async function findBusyIntervals(
   store: StatementRunner,
   scope: TenantScope,
   actors: readonly string[],
-  period: Interval,
+  { startMs, endMs }: Interval,
   nowMs: number,
 ): Promise<readonly BusyInterval[]> {
-  return intervalsOf(await store.run<BusyRow>(scope, busyStatement(scope, actors, period, nowMs), reading));
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT t.actor, t.owner, t.starts, t.ends
+      FROM unnest(${encodeTextArray(actors)}::text[]) AS a(actor) CROSS JOIN LATERAL (
+        SELECT actor, owner, starts, ends FROM occupancy
+        WHERE firm = ${firm} AND actor = a.actor AND starts < ${endMs}::bigint AND starts > ${startMs - occupancyMaxMs}::bigint
+          AND ends > ${startMs}::bigint AND (expires IS NULL OR expires > ${nowMs}::bigint) OFFSET 0) t
+      OFFSET 0) o ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY o.actor, o.starts, o.owner`;
+  return (await store.run<BusyRow>(scope, statement, reading)).flatMap(({ actor, owner, starts, ends }) =>
+    actor === null ? [] : [{ actor, owner, startMs: starts, endMs: ends }],
+  );
 }
 
-/** Whose time an owner (Appointment/id or hold/id) takes, and the places of their calendars, as Type/id. */
+/** Whose time an owner takes, and the places of their calendars, as Type/id. */
 export async function findParticipants(
   store: StatementRunner,
   scope: TenantScope,
   owner: PlaceOwner,
 ): Promise<readonly string[]> {
-  const rows = await store.run<ParticipantRow>(scope, participantsStatement(scope, owner), reading);
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, p.participant
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT actor AS participant FROM occupancy WHERE firm = ${firm} AND owner = ${owner}
+      UNION SELECT 'Location/' || location FROM calendar WHERE firm = ${firm} AND practitioner = ANY (ARRAY(
+        SELECT substr(actor, 14) FROM occupancy WHERE firm = ${firm} AND owner = ${owner} AND actor LIKE 'Practitioner/%'))
+      OFFSET 0) p ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<{ readonly participant: string | null }>(scope, statement, reading);
   return rows.flatMap(({ participant }) => participant ?? []);
 }
 
-/** Those of `actors` whose time is kept, in no order. */
+/** Those of `actors` whose time is kept, as Type/id, in no order. For none nothing is asked. */
 export async function findBookableActors(
   store: StatementRunner,
   scope: TenantScope,
   actors: readonly string[],
-): Promise<readonly BookableActor[]> {
-  const rows = await store.run<ActorRow>(scope, actorsStatement(scope, actors), reading);
-  return rows.flatMap(({ actor, version, capacity }) => (actor === null ? [] : [{ actor, version, capacity }]));
+): Promise<ReadonlyMap<string, BookableActor>> {
+  const { firm, application } = scope;
+  const bookable = new Map<string, BookableActor>();
+  if (actors.length === 0) return bookable;
+  const statement = sql`
+    SELECT e.epoch, b.actor, b.version, b.capacity
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT actor, version, capacity FROM bookable_actor
+      WHERE firm = ${firm} AND actor = ANY (${encodeTextArray(actors)}::text[]) OFFSET 0) b ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  for (const row of await store.run<BookableActor & { readonly actor: string | null }>(scope, statement, reading))
+    if (row.actor !== null) bookable.set(row.actor, row);
+  return bookable;
 }
 
 /**
  * Takes places for one owner. Only inside `transaction`: unless all are `placed` the caller must throw, since what the
  * owner had is given up already.
- * @throws PraxisError `rule-broken` where an interval is longer than `occupancyMaxMs`
+ * @throws PraxisError `stale-access`, `rule-broken` where an interval is longer than `occupancyMaxMs`
  */
 export async function occupy(
   store: StatementRunner,
   scope: TenantScope,
   claim: OccupancyClaim,
 ): Promise<OccupyOutcome> {
-  return outcomeOf(await store.run<PlaceRow>(scope, occupyStatement(scope, claim), taking));
-}
-
-function intervalsOf(rows: readonly BusyRow[]): readonly BusyInterval[] {
-  return rows.flatMap(({ actor, owner, starts, ends }) =>
-    actor === null ? [] : [{ actor, owner, startMs: starts, endMs: ends }],
-  );
-}
-
-/** @throws PraxisError `stale-access` */
-function outcomeOf(rows: readonly PlaceRow[]): OccupyOutcome {
+  const rows = await store.run<PlaceRow>(scope, occupyStatement(scope, claim), taking);
   const last = rows.at(-1);
   switch (last?.outcome) {
     case 'stale':
@@ -161,45 +171,6 @@ function outcomeOf(rows: readonly PlaceRow[]): OccupyOutcome {
     default:
       return { outcome: 'placed', actors: rows.map(({ actor }) => actor) };
   }
-}
-
-function busyStatement(
-  { firm, application }: TenantScope,
-  actors: readonly string[],
-  { startMs, endMs }: Interval,
-  nowMs: number,
-): Sql {
-  return sql`
-    SELECT e.epoch, o.actor, o.owner, o.starts, o.ends
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT t.actor, t.owner, t.starts, t.ends
-      FROM unnest(${encodeTextArray(actors)}::text[]) AS a(actor) CROSS JOIN LATERAL (
-        SELECT actor, owner, starts, ends FROM occupancy
-        WHERE firm = ${firm} AND actor = a.actor AND starts < ${endMs}::bigint AND starts > ${startMs - occupancyMaxMs}::bigint
-          AND ends > ${startMs}::bigint AND (expires IS NULL OR expires > ${nowMs}::bigint) OFFSET 0) t
-      OFFSET 0) o ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY o.actor, o.starts, o.owner`;
-}
-
-function participantsStatement({ firm, application }: TenantScope, owner: PlaceOwner): Sql {
-  return sql`
-    SELECT e.epoch, p.participant
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT actor AS participant FROM occupancy WHERE firm = ${firm} AND owner = ${owner}
-      UNION SELECT 'Location/' || location FROM calendar WHERE firm = ${firm} AND practitioner = ANY (ARRAY(
-        SELECT substr(actor, 14) FROM occupancy WHERE firm = ${firm} AND owner = ${owner} AND actor LIKE 'Practitioner/%'))
-      OFFSET 0) p ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function actorsStatement({ firm, application }: TenantScope, actors: readonly string[]): Sql {
-  return sql`
-    SELECT e.epoch, b.actor, b.version, b.capacity
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT actor, version, capacity FROM bookable_actor
-      WHERE firm = ${firm} AND actor = ANY (${encodeTextArray(actors)}::text[]) OFFSET 0) b ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
 
 function occupyStatement(scope: TenantScope, claim: OccupancyClaim): Sql {

@@ -1,5 +1,5 @@
 /** Times of the week that somebody prefers, by the wall clock of the slot's location. */
-import type { LocalPeriod } from '../calendars/calendar.ts';
+import { type LocalPeriod, wholeDay } from '../calendars/calendar.ts';
 import type { SlotRange } from '../calendars/slots.ts';
 
 export interface PreferredTimes {
@@ -8,8 +8,6 @@ export interface PreferredTimes {
   /** The appointment begins in one of these; none: at any time. */
   readonly periods: readonly LocalPeriod[];
 }
-
-const wholeDay: LocalPeriod = { fromMinutes: 0, toMinutes: 24 * 60 };
 
 /** When slots at preferred times start, for the search that makes no others. */
 export function buildPreferredStarts({ days, periods }: PreferredTimes): NonNullable<SlotRange['startsOn']> {

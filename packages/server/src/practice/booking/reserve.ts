@@ -2,11 +2,10 @@
  * Taking places: what wants time of those who are booked by rules is judged by the rules, placed and stored in one
  * transaction, or refused with what would do instead (docs/decisions/0188, 0189, 0250).
  */
-import type { Budget } from '@praxis/fhir';
 import { fail, PraxisError } from '../../base/errors.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { listCalendarActors, mapByActor } from '../calendars/free-slots.ts';
+import { type FreeSlotsContext, listCalendarActors } from '../calendars/free-slots.ts';
 import type { SlotRules } from '../calendars/offered-slot.ts';
 import { toScheduledCalendars } from '../calendars/scheduled-calendars.ts';
 import { readCalendars } from '../calendars/store.ts';
@@ -15,12 +14,9 @@ import { type Booking, type BookingRules, buildClaim } from './booking.ts';
 import type { Hold } from './holds.ts';
 import { findBookableActors, occupy, type PlaceOwner } from './occupancy.ts';
 
-export interface ReservationContext {
-  readonly scope: TenantScope;
+/** Its budget is that of the request, which seeks what would do instead. */
+export interface ReservationContext extends FreeSlotsContext {
   readonly store: ResourceStore;
-  readonly nowMs: number;
-  /** Of the request, which seeks what would do instead. */
-  readonly budget: Budget;
   /** Whether a refusal may name free slots. */
   readonly maySeeSlots: boolean;
 }
@@ -97,6 +93,14 @@ export async function reserve(
   return fail('conflict', { diagnostics: 'The calendar is being changed: repeat the request' });
 }
 
+/** Gives up what the owner and others have taken. */
+export async function giveUpPlaces(
+  { scope, store, nowMs }: ReservationContext,
+  owner: Pick<Reservation, 'owner' | 'replaces'>,
+): Promise<void> {
+  await occupy(store, scope, { ...owner, nowMs, expiresMs: undefined, forced: false, choices: [] });
+}
+
 /**
  * Of the practitioners, their versions are read with the calendars: what changes after that is noticed when places are taken.
  * Rooms and equipment have no rules but what stands in their row.
@@ -107,6 +111,6 @@ async function readRules(store: ResourceStore, scope: TenantScope, { actors }: B
   const calendars = toScheduledCalendars(scope, documents);
   const asked = new Set(actors);
   const needed = listCalendarActors(calendars).filter((actor) => !asked.has(actor));
-  const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
-  return { calendars, bookable: mapByActor([...documents.bookable, ...needs]) };
+  const needs = await findBookableActors(store, scope, needed);
+  return { calendars, bookable: new Map([...documents.bookable, ...needs]) };
 }

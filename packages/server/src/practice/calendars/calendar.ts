@@ -46,6 +46,7 @@ export interface WeeklyRule extends Opening {
 export interface Opening extends LocalPeriod {
   /** Codes; undefined: all types of the calendar. */
   readonly appointmentTypes: readonly string[] | undefined;
+  /** How many appointments may be under way at once. */
   readonly capacity: number;
   /** Undefined: as long as the appointment type takes. */
   readonly stepMinutes: number | undefined;

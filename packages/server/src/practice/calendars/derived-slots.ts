@@ -3,7 +3,6 @@
  * rules offer less what is taken, without pages unless pages are asked for, and a read tells what stands there now.
  */
 import type { StepBudget } from '@praxis/fhir';
-import { boxStored } from '../../access/disclosure.ts';
 import { searchGrants } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import type { BundleEntry } from '../../engine/bundle-text.ts';
@@ -22,13 +21,14 @@ import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
 import { measureDepth } from './busy.ts';
-import { isFree, listCalendarActors, mapByActor, type OfferedSlot, type ScheduledCalendar } from './free-slots.ts';
+import { compareSlots, isFree, listCalendarActors, type ScheduledCalendar } from './free-slots.ts';
+import { toStoredSlot } from './offered-slot.ts';
 import { readScheduledCalendars } from './scheduled-calendars.ts';
 import { getSlotSample, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
 import { readSlotId } from './slot-id.ts';
-import { type SlotStatus, slotStatuses, toSlotResource } from './slot-resource.ts';
+import { type SlotStatus, slotStatuses } from './slot-resource.ts';
 import { computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
-import { deriveSlot, deriveSlots, derivingSlots } from './slots.ts';
+import { deriveSlot, deriveSlots, derivingSlots, type OfferedSlot } from './slots.ts';
 import { dayMs } from './zone.ts';
 
 /** Slots of one answer without pages. */
@@ -47,7 +47,7 @@ async function read(context: InteractionContext, id: string): Promise<StoredReso
   const [slot] = await slotsById(context, await readScheduledCalendars(context.store, context.scope), [id]);
   if (slot === undefined) return undefined;
   const [found] = await withStatus(context, [slot]);
-  return found && rowOf(context, found);
+  return found && toStoredSlot(context, found, found.status);
 }
 
 async function search(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
@@ -57,8 +57,7 @@ async function search(context: InteractionContext, request: FhirRequest): Promis
   const { query } = target;
   requireSimple(query);
   const slots = await matching(context, calendars, target);
-  const descending = query.sort[0]?.descending === true;
-  const found = descending ? slots.toReversed() : slots;
+  const found = query.sort[0]?.descending === true ? slots.toReversed() : slots;
   const page = pageOf(query, request, found);
   return listResponse(context, {
     type: 'searchset',
@@ -129,16 +128,16 @@ function shownStatuses(
   return (calendar, type) => {
     const found = known.get(type);
     if (found !== undefined) return found;
-    const shown = slotStatuses.filter((status) => {
+    const statuses = slotStatuses.filter((status) => {
       const sample = getSlotSample(calendar, type, status, budget);
       const isSeen = mandatory.some((group) =>
         group.every(({ parameter, values }) => matchesToken(sample.rows, 'Slot', parameter, values)),
       );
       return isSeen && admits(sample);
     });
-    const made = new Set(shown);
-    known.set(type, made);
-    return made;
+    const shown = new Set(statuses);
+    known.set(type, shown);
+    return shown;
   };
 }
 
@@ -157,11 +156,11 @@ async function slotsWithin(
     const range = { ...window, appointmentTypes: new Set(types.map(({ code }) => code)) };
     for (const slot of deriveSlots(calendar, timeZone, holidays, range, budget)) {
       budget.spend(spans.length, derivingSlots);
-      if (isWithin(spans, slot.startMs)) slots.push({ ...slot, timeZone });
+      if (isWithin(spans, slot.startMs)) slots.push(slot);
     }
     await budget.breathe(derivingSlots);
   }
-  return slots.sort(inOrder);
+  return slots.sort(compareSlots);
 }
 
 async function slotsById(
@@ -175,16 +174,10 @@ async function slotsById(
     const number = readSlotId(id)?.calendar;
     const scheduled = calendars.find(({ calendar }) => calendar.number === number);
     const slot = scheduled && deriveSlot(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
-    if (scheduled !== undefined && slot !== undefined) slots.push({ ...slot, timeZone: scheduled.timeZone });
+    if (slot !== undefined) slots.push(slot);
     await budget.breathe(derivingSlots);
   }
-  return slots.sort(inOrder);
-}
-
-function inOrder(one: OfferedSlot, other: OfferedSlot): number {
-  if (one.startMs !== other.startMs) return one.startMs - other.startMs;
-  if (one.calendar.number !== other.calendar.number) return one.calendar.number - other.calendar.number;
-  return one.type.code < other.type.code ? -1 : 1;
+  return slots.sort(compareSlots);
 }
 
 /** What stands in the way of each slot now. */
@@ -196,8 +189,8 @@ async function withStatus(
   const coming = slots.filter(({ startMs }) => startMs > nowMs);
   const begun = slots.filter(({ startMs }) => startMs <= nowMs).map((slot) => ({ ...slot, status: slotStatuses[2] }));
   if (coming.length === 0) return begun;
-  const actors = listCalendarActors(coming.map((slot) => ({ ...slot, holidays: [] })));
-  const bookable = mapByActor(await findBookableActors(store, scope, actors));
+  const actors = listCalendarActors(coming);
+  const bookable = await findBookableActors(store, scope, actors);
   const startMs = Math.min(...coming.map((slot) => slot.startMs)) - dayMs;
   const endMs = Math.max(...coming.map((slot) => slot.endMs)) + dayMs;
   const depth = measureDepth(await findBusyIntervals(store, scope, actors, { startMs, endMs }, nowMs));
@@ -211,7 +204,11 @@ async function withStatus(
 function pageOf({ count, offset, page = 1 }: SearchQuery, { parameters }: FhirRequest, slots: readonly DerivedSlot[]) {
   const isPaged = parameters.some(([name]) => name === '_count');
   if (!isPaged) {
-    if (slots.length > foundMax) refuseMany();
+    if (slots.length > foundMax)
+      fail('too-costly', {
+        diagnostics: `The search finds more than ${foundMax} slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
+        expression: ['date'],
+      });
     return { slots: page === 1 ? slots : [], previous: undefined, next: undefined };
   }
   const shown = slots.slice(offset, offset + count);
@@ -220,13 +217,6 @@ function pageOf({ count, offset, page = 1 }: SearchQuery, { parameters }: FhirRe
     previous: page > 1 ? { page: page - 1 } : undefined,
     next: offset + count < slots.length ? { page: page + 1 } : undefined,
   };
-}
-
-function refuseMany(): never {
-  return fail('too-costly', {
-    diagnostics: `The search finds more than ${foundMax} slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
-    expression: ['date'],
-  });
 }
 
 function totalOf(
@@ -243,20 +233,8 @@ function totalOf(
 function entries(context: InteractionContext, request: FhirRequest, slots: readonly DerivedSlot[]): BundleEntry[] {
   const filter = parseElementFilter(request.parameters);
   return slots.flatMap((slot) => {
-    const resource = discloseRow(context, 's', rowOf(context, slot), filter);
+    const resource = discloseRow(context, 's', toStoredSlot(context, slot, slot.status), filter);
     if (resource === undefined) return [];
     return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' as const } }];
   });
-}
-
-/** As if it were stored. Its version is that of the calendar, which says nothing of its status: it is not told. */
-function rowOf({ clock }: InteractionContext, slot: DerivedSlot): StoredResource {
-  return {
-    type: 'Slot',
-    id: slot.id,
-    versionId: slot.calendar.version,
-    lastUpdatedMs: clock.now(),
-    deleted: false,
-    content: boxStored(JSON.stringify(toSlotResource(slot, slot.timeZone, slot.status))),
-  };
 }

@@ -7,8 +7,8 @@ import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type BookableActor, findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
 import { type Depth, measureDepth } from './busy.ts';
-import type { Calendar, Holiday, LocalPeriod } from './calendar.ts';
-import { type CandidateSlot, deriveSlots, derivingSlots, type SlotRange } from './slots.ts';
+import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from './calendar.ts';
+import { deriveSlots, derivingSlots, type OfferedSlot, type SlotRange } from './slots.ts';
 import { dayMs, minuteMs } from './zone.ts';
 
 /** A calendar with all that its slots are derived from. */
@@ -18,10 +18,6 @@ export interface ScheduledCalendar {
   readonly timeZone: string;
   /** Of the location. */
   readonly holidays: readonly Holiday[];
-}
-
-export interface OfferedSlot extends CandidateSlot {
-  readonly timeZone: string;
 }
 
 /** What is wanted: slots that start in [fromMs, toMs). */
@@ -44,11 +40,11 @@ export class RestUnseen extends Error {
   }
 }
 
-/** A place in the order of slots. */
+/** A place in the order of slots, such as that of a slot. */
 export interface SlotPlace {
   readonly startMs: number;
-  readonly calendar: number;
-  readonly type: string;
+  readonly calendar: Pick<Calendar, 'number'>;
+  readonly type: Pick<AppointmentTypeRule, 'code'>;
 }
 
 /** Days of which it is asked together what is taken: one statement each. */
@@ -70,7 +66,7 @@ export interface FreeSlotsContext {
 }
 
 /** The rooms and equipment that appointments of the calendars may need, and the practitioners themselves, as Type/id. */
-export function listCalendarActors(calendars: readonly ScheduledCalendar[]): readonly string[] {
+export function listCalendarActors(calendars: readonly Pick<ScheduledCalendar, 'calendar'>[]): readonly string[] {
   const actors = calendars.flatMap(({ calendar }) => [
     toPractitionerReference(calendar),
     ...calendar.appointmentTypes.flatMap(({ needs }) => needs.flatMap(({ anyOf }) => anyOf)),
@@ -89,7 +85,7 @@ export async function* freeSlots(
   wanted: WantedSlots,
 ): AsyncGenerator<OfferedSlot> {
   const actors = listCalendarActors(calendars);
-  const bookable = mapByActor(await findBookableActors(store, scope, actors));
+  const bookable = await findBookableActors(store, scope, actors);
   const first = Math.max(wanted.fromMs, wanted.after?.startMs ?? wanted.fromMs);
   const portionMs = portionOf(calendars, wanted);
   let stepsOfPortion = 0;
@@ -105,7 +101,7 @@ export async function* freeSlots(
         throw new RestUnseen(atMs);
       const range = { ...wanted, fromMs: atMs, toMs: Math.min(atMs + portionMs, toMs) };
       for (const slot of await candidates(calendars, range, budget)) {
-        if (!isAfter(slot, wanted.after)) continue;
+        if (wanted.after !== undefined && compareSlots(slot, wanted.after) <= 0) continue;
         budget.spend(stepsOfNeeds(slot), derivingSlots);
         if (isFree(slot, depth, bookable)) yield slot;
       }
@@ -123,10 +119,10 @@ async function candidates(
   const slots: OfferedSlot[] = [];
   for (const { calendar, timeZone, holidays } of calendars) {
     if (wanted.isDone?.(calendar.number) === true) continue;
-    for (const slot of deriveSlots(calendar, timeZone, holidays, wanted, budget)) slots.push({ ...slot, timeZone });
+    for (const slot of deriveSlots(calendar, timeZone, holidays, wanted, budget)) slots.push(slot);
     await budget.breathe(derivingSlots);
   }
-  return slots.sort((one, other) => compare(toSlotPlace(one), toSlotPlace(other)));
+  return slots.sort(compareSlots);
 }
 
 /** Time that calendars make `slotsAtOnce` slots for at most, in ms: `daysAtOnce` at most. */
@@ -152,32 +148,22 @@ function minutesIn(periods: readonly LocalPeriod[]): number {
   return periods.reduce((minutes, { fromMinutes, toMinutes }) => minutes + toMinutes - fromMinutes, 0);
 }
 
-function stepsOfNeeds({ type }: CandidateSlot): number {
+function stepsOfNeeds({ type }: OfferedSlot): number {
   return type.needs.reduce((actors, { anyOf }) => actors + anyOf.length, 0) * stepsPerTaken;
 }
 
-export function toSlotPlace({ startMs, calendar, type }: CandidateSlot): SlotPlace {
-  return { startMs, calendar: calendar.number, type: type.code };
-}
-
 /** Whether an appointment could be booked there: the practitioner has room, and of each need one has. */
-export function isFree(slot: CandidateSlot, depth: Depth, bookable: ReadonlyMap<string, BookableActor>): boolean {
+export function isFree(slot: OfferedSlot, depth: Depth, bookable: ReadonlyMap<string, BookableActor>): boolean {
   if (depth(toPractitionerReference(slot.calendar), slot.occupied) >= slot.capacity) return false;
   return slot.type.needs.every(({ anyOf }) =>
     anyOf.some((actor) => depth(actor, slot.occupied) < (bookable.get(actor)?.capacity ?? 0)),
   );
 }
 
-export function mapByActor(actors: readonly BookableActor[]): ReadonlyMap<string, BookableActor> {
-  return new Map(actors.map((each) => [each.actor, each]));
-}
-
-function isAfter(slot: CandidateSlot, after: SlotPlace | undefined): boolean {
-  return after === undefined || compare(toSlotPlace(slot), after) > 0;
-}
-
-function compare(one: SlotPlace, other: SlotPlace): number {
+/** By start, then by number of the calendar, then by code of the appointment type. */
+export function compareSlots(one: SlotPlace, other: SlotPlace): number {
   if (one.startMs !== other.startMs) return one.startMs - other.startMs;
-  if (one.calendar !== other.calendar) return one.calendar - other.calendar;
-  return one.type < other.type ? -1 : one.type > other.type ? 1 : 0;
+  if (one.calendar.number !== other.calendar.number) return one.calendar.number - other.calendar.number;
+  if (one.type.code === other.type.code) return 0;
+  return one.type.code < other.type.code ? -1 : 1;
 }

@@ -11,12 +11,11 @@ import type { StoredResource } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { BookingRules } from '../booking/booking.ts';
 import { findBookableActors } from '../booking/occupancy.ts';
-import { mapByActor, type OfferedSlot } from './free-slots.ts';
 import { toScheduledCalendars } from './scheduled-calendars.ts';
 import { listSlotGrants } from './slot-grants.ts';
 import { readSlotId } from './slot-id.ts';
-import { toSlotResource } from './slot-resource.ts';
-import { deriveSlot } from './slots.ts';
+import { type SlotStatus, toSlotResource } from './slot-resource.ts';
+import { deriveSlot, type OfferedSlot } from './slots.ts';
 import { readCalendars } from './store.ts';
 
 /** A slot with the rules that it was derived by and is booked by. */
@@ -48,30 +47,29 @@ export async function findSlotRules(
   const calendars = toScheduledCalendars(scope, documents);
   const [scheduled] = calendars;
   const slot = scheduled && deriveSlot(scheduled.calendar, scheduled.timeZone, scheduled.holidays, id);
-  if (scheduled === undefined || slot === undefined) return undefined;
+  if (slot === undefined) return undefined;
   const needed = [...new Set(slot.type.needs.flatMap(({ anyOf }) => anyOf))];
-  const needs = needed.length === 0 ? [] : await findBookableActors(store, scope, needed);
-  const bookable = mapByActor([...documents.bookable, ...needs]);
-  return { slot: { ...slot, timeZone: scheduled.timeZone }, rules: { calendars, bookable } };
+  const needs = await findBookableActors(store, scope, needed);
+  return { slot, rules: { calendars, bookable: new Map([...documents.bookable, ...needs]) } };
 }
 
 /** Whether a free slot is open to the caller under one of the grants. */
 export function compileSlotTest(context: InteractionContext, grants: readonly Grant[]): (slot: OfferedSlot) => boolean {
   if (grants.some(({ criteria }) => criteria.length === 0)) return () => true;
   return (slot) => {
-    const test = compileCriterionTest(context, 'Slot', toStoredSlot(context, slot).content);
+    const test = compileCriterionTest(context, 'Slot', toStoredSlot(context, slot, 'free').content);
     return grants.some(({ criteria }) => criteria.every(test));
   };
 }
 
-/** The free slot as if it were stored. */
-export function toStoredSlot({ clock }: InteractionContext, slot: OfferedSlot): StoredResource {
+/** As if it were stored. Its version is that of the calendar, which says nothing of its status: it is not told. */
+export function toStoredSlot({ clock }: InteractionContext, slot: OfferedSlot, status: SlotStatus): StoredResource {
   return {
     type: 'Slot',
     id: slot.id,
     versionId: slot.calendar.version,
     lastUpdatedMs: clock.now(),
     deleted: false,
-    content: boxStored(JSON.stringify(toSlotResource(slot, slot.timeZone, 'free'))),
+    content: boxStored(JSON.stringify(toSlotResource(slot, status))),
   };
 }

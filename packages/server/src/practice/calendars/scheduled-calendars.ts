@@ -31,26 +31,17 @@ export function toScheduledCalendars(scope: TenantScope, documents: StoredCalend
   const holidays = new Map(documents.holidays.map(({ location, content }) => [location, holidaysOf(content)]));
   return documents.calendars.map(({ number, version, active, location, content }) => {
     const calendar: Calendar = { ...contentOf(content), active, firm: scope.firm, number, version };
-    const timeZone = resolveTimeZone(scope, documents.timeZones.get(location));
+    // The zone that the location names, else that of the firm: also where what it names is none.
+    const named = documents.timeZones.get(location);
+    const timeZone = named !== undefined && isTimeZone(named) ? named : scope.timeZone;
     return { calendar, timeZone, holidays: [...(holidays.get('') ?? []), ...(holidays.get(location) ?? [])] };
   });
-}
-
-/** The zone that the location names, else that of the firm: also where what it names is none. */
-export function resolveTimeZone(scope: Pick<TenantScope, 'timeZone'>, named: string | undefined): string {
-  return named !== undefined && isTimeZone(named) ? named : scope.timeZone;
 }
 
 const contentOf = remembering<CalendarContent>((text) => parseCalendar(parseJson(text)));
 const holidaysOf = remembering<readonly Holiday[]>((text) => parseHolidays(parseJson(text)));
 
 function remembering<T extends object>(parse: (text: string) => T): (text: string) => T {
-  const known = new LRUCache<string, T>({ max: documentsMax });
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    const made = parse(text);
-    known.set(text, made);
-    return made;
-  };
+  const known = new LRUCache<string, T>({ max: documentsMax, memoMethod: (text) => parse(text) });
+  return (text) => known.memo(text);
 }

@@ -59,22 +59,17 @@ function valueContext({ scope, baseUrl }: InteractionContext, { nowMs }: SearchQ
   return { parameter, name, nowMs, timeZone: scope.timeZone, baseUrl };
 }
 
-interface Asked {
-  readonly code: string;
-  readonly modifier: string;
-  readonly value: string;
-}
-
-function askOf(context: InteractionContext, name: string, { code, modifier, value }: Asked): Ask {
+function askOf(
+  context: InteractionContext,
+  name: string,
+  { code, modifier, value }: { readonly code: string; readonly modifier: string; readonly value: string },
+): Ask {
   const parameter = getSearchableParameters('Slot', context.scope.searchParameters).get(code);
   const values = splitValues(value, { name, limits: context.limits });
-  if (parameter?.kind.table === 'token' && ['', 'not', 'missing'].includes(modifier))
-    return tokenAsk(
-      parameter,
-      name,
-      modifier,
-      code === 'identifier' ? values.map((each) => identifierValue(name, each)) : values,
-    );
+  if (parameter?.kind.table === 'token' && ['', 'not', 'missing'].includes(modifier)) {
+    const asked = code === 'identifier' ? values.map((each) => identifierValue(name, each)) : values;
+    return tokenAsk(parameter, name, modifier, asked);
+  }
   if (code === 'schedule' && parameter !== undefined) {
     if (modifier === 'identifier')
       return ({ rows }) => hasToken(rows, parameter.numberIn('identifier'), parameter.facts, name, values);
@@ -134,8 +129,9 @@ export function getSlotSample(
   samples.set(type, ofType);
   const known = ofType.get(key);
   if (known !== undefined) return known;
-  const slot = { id: 'sample', calendar, type, startMs: 0, endMs: 0, occupied: { startMs: 0, endMs: 0 }, capacity: 1 };
-  const rows = indexElements('Slot', toSlotResource(slot, 'UTC', status), { timeZone: 'UTC' }, budget);
+  const never = { startMs: 0, endMs: 0 };
+  const slot = { ...never, id: 'sample', calendar, timeZone: 'UTC', type, occupied: never, capacity: 1 };
+  const rows = indexElements('Slot', toSlotResource(slot, status), { timeZone: 'UTC' }, budget);
   const made = { calendar, rows };
   ofType.set(key, made);
   return made;

@@ -2,9 +2,9 @@
  * A derived slot as the resource that it is to callers (https://hl7.org/fhir/R4/slot.html): what it is for, where and with
  * whom stands in its identifiers, as existing clients ask for it.
  */
-import type { CodeableConcept, Identifier, Reference, Slot } from '@praxis/fhir';
+import type { Coding, Identifier, Reference, Slot } from '@praxis/fhir';
 import type { AppointmentTypeRule, Calendar } from './calendar.ts';
-import type { CandidateSlot } from './slots.ts';
+import type { OfferedSlot } from './slots.ts';
 import { formatInstant } from './zone.ts';
 
 /** Free: it can be booked now. Busy: what it takes is taken. Busy-unavailable: it has begun. */
@@ -36,9 +36,9 @@ export const calendarIdentifierSystem = 'https://praxis.health/fhir/sid/calendar
 
 const identifierTypes = 'http://terminology.hl7.org/CodeSystem/v2-0203';
 
-/** @param timeZone IANA name, of the calendar's location: start and end are told in its time */
-export function toSlotResource(slot: CandidateSlot, timeZone: string, status: SlotStatus): Slot {
-  const { id, calendar, type, startMs, endMs } = slot;
+/** Start and end are told in the time of the calendar's location. */
+export function toSlotResource(slot: OfferedSlot, status: SlotStatus): Slot {
+  const { id, calendar, timeZone, type, startMs, endMs } = slot;
   return {
     resourceType: 'Slot',
     id,
@@ -47,7 +47,7 @@ export function toSlotResource(slot: CandidateSlot, timeZone: string, status: Sl
       identifier('FI', slotIdentifierSystems.location, calendar.location),
       identifier('PRN', slotIdentifierSystems.practitioner, calendar.practitioner),
     ],
-    appointmentType: appointmentType(type),
+    appointmentType: { coding: [toTypeCoding(type)], ...(type.display === undefined ? {} : { text: type.display }) },
     schedule: scheduleOf(calendar),
     status,
     start: formatInstant(timeZone, startMs),
@@ -68,7 +68,7 @@ function identifier(code: string, system: string, value: string): Identifier {
   return { type: { coding: [{ system: identifierTypes, code }] }, system, value };
 }
 
-function appointmentType({ system, code, display }: AppointmentTypeRule): CodeableConcept {
-  const coding = { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
-  return { coding: [coding], ...(display === undefined ? {} : { text: display }) };
+/** The coding of an appointment type, in slots and appointments. */
+export function toTypeCoding({ system, code, display }: AppointmentTypeRule): Coding {
+  return { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
 }

@@ -2,29 +2,24 @@
  * Slots derived from a calendar: every start on the grid of each window, for each of its appointment types, that ends while
  * the window is open. Whether a slot is free is another question, which what is booked answers.
  */
-import type { Budget, BudgetedWork } from '@praxis/fhir';
-import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from './calendar.ts';
+import type { BudgetedWork, StepBudget } from '@praxis/fhir';
+import type { Interval } from '../booking/occupancy.ts';
+import { type AppointmentTypeRule, type Calendar, type Holiday, type LocalPeriod, wholeDay } from './calendar.ts';
 import { makeSlotIds, readSlotId, type SlotIds, slotStarts } from './slot-id.ts';
 import { computeWindows, type Window } from './windows.ts';
 import { type Day, dayMs, listStretches, minuteMs, type Stretch, toLocalDay, toWeekday } from './zone.ts';
 
-export interface CandidateSlot {
+export interface OfferedSlot extends Interval {
   /** Computed from the slot, the same for ever: slot-id.ts. */
   readonly id: string;
   readonly calendar: Calendar;
+  /** IANA name, of the calendar's location. */
+  readonly timeZone: string;
   readonly type: AppointmentTypeRule;
-  readonly startMs: number;
-  readonly endMs: number;
   /** What an appointment here takes of the practitioner, with the buffers before and after. */
-  readonly occupied: OccupiedInterval;
+  readonly occupied: Interval;
   /** How many appointments the practitioner may have at once here. */
   readonly capacity: number;
-}
-
-/** From a moment up to but without another, in milliseconds since 1970. */
-export interface OccupiedInterval {
-  readonly startMs: number;
-  readonly endMs: number;
 }
 
 /** Slots that start in [fromMs, toMs). */
@@ -58,31 +53,20 @@ const stepsPerOffer = 5;
  * @param holidays of the calendar's location
  * @throws RangeError for a name that is no time zone; PraxisError `too-costly`
  */
-export function deriveSlots(
+export function* deriveSlots(
   calendar: Calendar,
   timeZone: string,
   holidays: readonly Holiday[],
   asked: SlotRange,
-  budget: Budget,
-): Generator<CandidateSlot> {
-  return slotsInRange(calendar, timeZone, holidays, asked, (steps) => budget.spend(steps, derivingSlots));
-}
-
-type Spend = (steps: number) => void;
-
-function* slotsInRange(
-  calendar: Calendar,
-  timeZone: string,
-  holidays: readonly Holiday[],
-  asked: SlotRange,
-  spend: Spend,
-): Generator<CandidateSlot> {
+  budget: StepBudget,
+): Generator<OfferedSlot> {
   const fromMs = Math.max(asked.fromMs, slotStarts.fromMs);
   const range = { ...asked, fromMs, toMs: Math.min(asked.toMs, slotStarts.toMs) };
   if (!calendar.active || range.fromMs >= range.toMs) return;
+  const spend = (steps: number): void => budget.spend(steps, derivingSlots);
   const offers = calendar.appointmentTypes
     .filter(({ code }) => range.appointmentTypes?.has(code) ?? true)
-    .map((type) => ({ type, idAt: makeSlotIds(calendar.firm, calendar.number, type.code) }));
+    .map((type) => ({ calendar, timeZone, type, idAt: makeSlotIds(calendar.firm, calendar.number, type.code), spend }));
   const last = toLocalDay(timeZone, range.toMs - 1) + 1;
   for (let day = toLocalDay(timeZone, range.fromMs) - 1; day <= last; day += 1) {
     const starts = range.startsOn?.(toWeekday(day)) ?? anyStart;
@@ -96,13 +80,13 @@ function* slotsInRange(
       spend(offers.length * stepsPerOffer);
       return offers
         .filter(({ type }) => window.appointmentTypes?.includes(type.code) ?? true)
-        .flatMap((offer) => slotsOfWindow({ calendar, day, window, stretches, offer, spend }));
+        .flatMap((offer) => slotsOfWindow(offer, day, window, stretches));
     });
     yield* slots.sort((a, b) => a.startMs - b.startMs);
   }
 }
 
-const anyStart: readonly LocalPeriod[] = [{ fromMinutes: 0, toMinutes: 24 * 60 }];
+const anyStart: readonly LocalPeriod[] = [wholeDay];
 
 /** What it takes to tell when a day is open: each rule of the week is cut by each closure and extra opening of the day. */
 function stepsOfDay({ weekly, exceptions }: Calendar, holidays: readonly Holiday[], day: Day): number {
@@ -122,14 +106,13 @@ export function deriveSlot(
   timeZone: string,
   holidays: readonly Holiday[],
   asked: string | { readonly type: string; readonly startMs: number },
-): CandidateSlot | undefined {
+): OfferedSlot | undefined {
   const key = typeof asked === 'string' ? readSlotId(asked) : asked;
   if (key === undefined) return undefined;
   const range = { fromMs: key.startMs, toMs: key.startMs + 1 };
-  for (const slot of slotsInRange(calendar, timeZone, holidays, range, () => undefined)) {
-    if (typeof asked === 'string' ? slot.id === asked : slot.type.code === asked.type) return slot;
-  }
-  return undefined;
+  return deriveSlots(calendar, timeZone, holidays, range, { spend: () => undefined }).find((slot) =>
+    typeof asked === 'string' ? slot.id === asked : slot.type.code === asked.type,
+  );
 }
 
 /** A window on a day: when its clocks run evenly, each with the moment at which what it belongs to closes. */
@@ -150,21 +133,21 @@ function stretchesOfWindow(timeZone: string, day: Day, window: Window): readonly
   return made.reverse();
 }
 
-interface WindowOffer {
-  readonly calendar: Calendar;
-  readonly day: Day;
-  readonly window: Window;
-  /** In which slots start. */
-  readonly stretches: readonly WindowStretch[];
-  readonly offer: { readonly type: AppointmentTypeRule; readonly idAt: SlotIds };
-  readonly spend: Spend;
+interface Offer extends Pick<OfferedSlot, 'calendar' | 'timeZone' | 'type'> {
+  readonly idAt: SlotIds;
+  readonly spend: (steps: number) => void;
 }
 
-function slotsOfWindow({ calendar, day, window, stretches, offer, spend }: WindowOffer): readonly CandidateSlot[] {
-  const { type, idAt } = offer;
+/** @param stretches in which slots start */
+function slotsOfWindow(
+  { calendar, timeZone, type, idAt, spend }: Offer,
+  day: Day,
+  window: Window,
+  stretches: readonly WindowStretch[],
+): readonly OfferedSlot[] {
   const stepMs = (window.stepMinutes ?? type.minutes) * minuteMs;
   const gridMs = day * dayMs + window.gridMinutes * minuteMs;
-  const slots: CandidateSlot[] = [];
+  const slots: OfferedSlot[] = [];
   for (const { fromMs, toMs, offsetMs, openUntilMs } of stretches) {
     const first = gridMs - offsetMs + Math.ceil((fromMs - (gridMs - offsetMs)) / stepMs) * stepMs;
     for (let startMs = first; startMs < toMs; startMs += stepMs) {
@@ -175,7 +158,7 @@ function slotsOfWindow({ calendar, day, window, stretches, offer, spend }: Windo
         startMs: startMs - type.bufferBeforeMinutes * minuteMs,
         endMs: endMs + type.bufferAfterMinutes * minuteMs,
       };
-      slots.push({ id: idAt(startMs), calendar, type, startMs, endMs, occupied, capacity: window.capacity });
+      slots.push({ id: idAt(startMs), calendar, timeZone, type, startMs, endMs, occupied, capacity: window.capacity });
     }
   }
   return slots;

@@ -44,8 +44,8 @@ export interface StoredCalendars {
   readonly timeZones: ReadonlyMap<string, string>;
   /** The highest number that a calendar of the firm has; 0: there is none. */
   readonly lastNumber: number;
-  /** How the practitioners and places of the calendars and those of `withActors` are booked; [] unless that was asked. */
-  readonly bookable: readonly BookableActor[];
+  /** How the practitioners and places of the calendars and those of `withActors` are booked; none unless that was asked. */
+  readonly bookable: ReadonlyMap<string, BookableActor>;
 }
 
 /** Which calendars are wanted; neither: all. */
@@ -108,7 +108,7 @@ export async function readCalendars(
     holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
     timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
     lastNumber: rows[0]?.last_number ?? 0,
-    bookable: rows.flatMap((row) => (row.kind === 'actor' ? [bookableOf(row)] : [])),
+    bookable: new Map(rows.flatMap((row) => (row.kind === 'actor' ? bookableOf(row) : []))),
   };
 }
 
@@ -173,8 +173,8 @@ function calendarOf({
 }
 
 /** The location of the row names the actor, its number is the capacity. */
-function bookableOf({ location, version, number }: DocumentRow): BookableActor {
-  return { actor: location, version, capacity: number };
+function bookableOf({ location, version, number }: DocumentRow): readonly (readonly [string, BookableActor])[] {
+  return [[location, { version, capacity: number }]];
 }
 
 function zoneOf({ location, content }: DocumentRow): readonly (readonly [string, string])[] {

@@ -2,18 +2,12 @@
  * When a calendar is open on one day, by the wall clock: what the weekly rules say, less holidays and closures, and the
  * extra openings, which win over both. No two windows of a day overlap.
  */
-import type { Calendar, DayExceptions, Holiday, LocalPeriod, WeeklyRule } from './calendar.ts';
+import type { Calendar, DayExceptions, Holiday, LocalPeriod, Opening, WeeklyRule } from './calendar.ts';
 import { type Day, dayMs, toWeekday } from './zone.ts';
 
-export interface Window extends LocalPeriod {
+export interface Window extends Opening {
   /** Slots start at this minute of the day and every step after it, also where the window was cut since. */
   readonly gridMinutes: number;
-  /** Codes of the appointment types that the window is for; undefined: all of the calendar. */
-  readonly appointmentTypes: readonly string[] | undefined;
-  /** How many appointments may be under way at once. */
-  readonly capacity: number;
-  /** Undefined: as long as the appointment type takes. */
-  readonly stepMinutes: number | undefined;
 }
 
 /** The windows of the day, in order. `holidays`: of the calendar's location. */
@@ -43,9 +37,8 @@ function isOn({ on }: Holiday, day: Day): boolean {
   return date.getUTCMonth() + 1 === on.month && date.getUTCDate() === on.dayOfMonth;
 }
 
-function windowOf(rule: Omit<Window, 'gridMinutes'>): Window {
-  const { fromMinutes, toMinutes, appointmentTypes, capacity, stepMinutes } = rule;
-  return { fromMinutes, toMinutes, gridMinutes: fromMinutes, appointmentTypes, capacity, stepMinutes };
+function windowOf(opening: Opening): Window {
+  return { ...opening, gridMinutes: opening.fromMinutes };
 }
 
 /** What is left of the window outside of the period: none, one or two windows. */

@@ -1,5 +1,6 @@
 /** The slots that a freed time makes possible: also longer ones that it had stood in the way of. */
-import { type FreeSlotsContext, freeSlots, type OfferedSlot, type ScheduledCalendar } from '../calendars/free-slots.ts';
+import { type FreeSlotsContext, freeSlots, type ScheduledCalendar } from '../calendars/free-slots.ts';
+import type { OfferedSlot } from '../calendars/slots.ts';
 import { minuteMs } from '../calendars/zone.ts';
 import type { FreedTime } from './store.ts';
 

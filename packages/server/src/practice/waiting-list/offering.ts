@@ -19,8 +19,9 @@ import { makeFirmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { findBookableActors } from '../booking/occupancy.ts';
-import { type OfferedSlot, type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
+import { type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
 import { readScheduledCalendars } from '../calendars/scheduled-calendars.ts';
+import type { OfferedSlot } from '../calendars/slots.ts';
 import { type DueFirm, listDueFirms, settleDue } from './due.ts';
 import { freeSlotsOver } from './freed-slots.ts';
 import { makeOffer, type OfferingContext, withdrawOffer } from './offer.ts';
@@ -196,6 +197,6 @@ async function* inRank(context: OfferingContext): AsyncGenerator<{ readonly wait
 async function roomsAmong({ store, scope }: OfferingContext, { actors }: Wish): Promise<(location: string) => boolean> {
   const locations = actors.filter((actor) => actor.startsWith('Location/'));
   if (locations.length === 0) return () => false;
-  const rooms = new Set((await findBookableActors(store, scope, locations)).map(({ actor }) => actor));
+  const rooms = await findBookableActors(store, scope, locations);
   return (location) => rooms.has(location);
 }

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { listOffsetPeriods } from '../../../src/base/time-zone.ts';
 import type { Calendar } from '../../../src/practice/calendars/calendar.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { type CandidateSlot, deriveSlot, deriveSlots } from '../../../src/practice/calendars/slots.ts';
+import { deriveSlot, deriveSlots, type OfferedSlot } from '../../../src/practice/calendars/slots.ts';
 import { formatInstant, listInstants } from '../../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { openRequestBudget } from '../../support/request-budget.ts';
@@ -38,12 +38,12 @@ function calendarOf({ from, to, minutes, step }: DailyRule): Calendar {
   return { ...content, firm: 1, number: 7, version: 1 };
 }
 
-function slotsAround({ zone, at }: Pick<GoldenRow, 'zone' | 'at'>, rule: DailyRule): readonly CandidateSlot[] {
+function slotsAround({ zone, at }: Pick<GoldenRow, 'zone' | 'at'>, rule: DailyRule): readonly OfferedSlot[] {
   const range = { fromMs: Date.parse(at) - hoursBefore * hourMs, toMs: Date.parse(at) + hoursAfter * hourMs };
   return [...deriveSlots(calendarOf(rule), zone, [], range, openRequestBudget())];
 }
 
-function startsText(slots: readonly CandidateSlot[]): string {
+function startsText(slots: readonly OfferedSlot[]): string {
   return slots.map(({ startMs }) => new Date(startMs).toISOString().slice(11, 16)).join(' ');
 }
 

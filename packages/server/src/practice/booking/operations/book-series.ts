@@ -12,15 +12,15 @@ import { createNew } from '../../../engine/write/create.ts';
 import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
 import { listObjects } from '../../../search/json-values.ts';
-import { type OfferedSlot, toPractitionerReference } from '../../calendars/free-slots.ts';
+import { toPractitionerReference } from '../../calendars/free-slots.ts';
 import { compileSlotTest, type SlotRules } from '../../calendars/offered-slot.ts';
 import { listSlotGrants } from '../../calendars/slot-grants.ts';
-import { deriveSlot } from '../../calendars/slots.ts';
+import { deriveSlot, type OfferedSlot } from '../../calendars/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
 import { claimSlot } from '../holding.ts';
-import { occupy, type PlaceOwner } from '../occupancy.ts';
+import type { PlaceOwner } from '../occupancy.ts';
 import type { Occurrence } from '../recurrence.ts';
-import { NotReserved, type Reservation, type ReservationContext, toSlotTaken } from '../reserve.ts';
+import { giveUpPlaces, NotReserved, type Reservation, toSlotTaken } from '../reserve.ts';
 import { buildSeriesIdentifier, seriesSystem } from '../series.ts';
 import { buildBookedAppointment } from './booked.ts';
 import { buildReservationContext } from './placing-context.ts';
@@ -115,13 +115,11 @@ export async function bookSeries(
 type SlotFinder = (startMs: number) => OfferedSlot | undefined;
 
 function slotFinder(context: InteractionContext, { slot, rules }: SlotRules): SlotFinder {
-  const { type, timeZone } = slot;
   const isSeen = compileSlotTest(context, listSlotGrants(context.policy));
   const holidays = rules.calendars.flatMap((each) => each.holidays);
   return (startMs) => {
-    const found = deriveSlot(slot.calendar, timeZone, holidays, { type: type.code, startMs });
-    const offered = found && { ...found, timeZone };
-    return offered !== undefined && isSeen(offered) ? offered : undefined;
+    const found = deriveSlot(slot.calendar, slot.timeZone, holidays, { type: slot.type.code, startMs });
+    return found && isSeen(found) ? found : undefined;
   };
 }
 
@@ -157,21 +155,14 @@ async function bookOne(
   } catch (error) {
     const isSkipped = error instanceof NotReserved || isOfSlot(error);
     if (!isSkipped) throw error;
-    await giveUp(reserving, owner);
+    // What it has taken so far is not undone by itself: the others stand in the same transaction.
+    await giveUpPlaces(reserving, owner);
     return { startMs, error: error instanceof NotReserved ? await toSlotTaken(reserving, error) : error };
   }
 }
 
 function isOfSlot(error: unknown): error is PraxisError {
   return error instanceof PraxisError && (error.code === 'slot-taken' || error.code === 'slot-missing');
-}
-
-/** What one occurrence has taken so far is not undone by itself: the others stand in the same transaction. */
-async function giveUp(
-  { store, scope, nowMs }: ReservationContext,
-  owner: Pick<Reservation, 'owner' | 'replaces'>,
-): Promise<void> {
-  await occupy(store, scope, { ...owner, nowMs, expiresMs: undefined, forced: false, choices: [] });
 }
 
 function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): never {

@@ -1,8 +1,9 @@
 /** The Appointment that a slot becomes: what the slot says of it is filled in, and must not be contradicted. */
-import type { Appointment, Coding, JsonObject, JsonValue } from '@praxis/fhir';
+import type { Appointment, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
 import { findObject, findText, listObjects } from '../../../search/json-values.ts';
-import type { OfferedSlot } from '../../calendars/free-slots.ts';
+import { toTypeCoding } from '../../calendars/slot-resource.ts';
+import type { OfferedSlot } from '../../calendars/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
 
 /** Members that a slot decides. */
@@ -26,7 +27,7 @@ export function buildBookedAppointment(given: JsonObject, slot: OfferedSlot, act
     status: 'booked',
     ...given,
     resourceType: 'Appointment',
-    appointmentType: given['appointmentType'] ?? { coding: [codingOf(type)] },
+    appointmentType: given['appointmentType'] ?? { coding: [toTypeCoding(type)] },
     start: given['start'] ?? formatInstant(timeZone, startMs),
     end: given['end'] ?? formatInstant(timeZone, endMs),
     minutesDuration: type.minutes,
@@ -68,10 +69,6 @@ export function buildMovedAppointment(
   const gone = new Set(before.filter((actor) => !actors.includes(actor)));
   const stay = participant.filter(({ actor }) => !gone.has(actor?.reference ?? ''));
   return buildBookedAppointment({ ...rest, participant: stay }, slot, actors);
-}
-
-function codingOf({ system, code, display }: OfferedSlot['type']): Coding {
-  return { ...(system === undefined ? {} : { system }), code, ...(display === undefined ? {} : { display }) };
 }
 
 function participants(given: JsonObject, actors: readonly string[]): JsonValue[] {

@@ -73,7 +73,7 @@ export function readFind(context: InteractionContext, { input }: OperationReques
 
 /** The text of a place, for links. It holds nothing but what the last slot of the page said. */
 export function placeText({ startMs, calendar, type, isOther }: FindPlace): string {
-  return `${isOther ? 'o' : 'p'}.${startMs}.${calendar}.${Buffer.from(type).toString('base64url')}`;
+  return `${isOther ? 'o' : 'p'}.${startMs}.${calendar.number}.${Buffer.from(type.code).toString('base64url')}`;
 }
 
 function readPlace(text: string): FindPlace {
@@ -81,7 +81,7 @@ function readPlace(text: string): FindPlace {
   if (type === undefined)
     return refuseParameter('_cursor', 'is not from a link of $find: follow the link next as it is');
   const code = Buffer.from(type, 'base64url').toString();
-  return { isOther: kind === 'o', startMs: Number(startMs), calendar: Number(calendar), type: code };
+  return { isOther: kind === 'o', startMs: Number(startMs), calendar: { number: Number(calendar) }, type: { code } };
 }
 
 function momentOf(

@@ -15,19 +15,17 @@ import type { Operation, OperationParameter, OperationRequest } from '../../../o
 import {
   type FreeSlotsContext,
   freeSlots,
-  type OfferedSlot,
   RestUnseen,
   type ScheduledCalendar,
   type SlotPlace,
   stepsOfAnswer,
   toPractitionerReference,
-  toSlotPlace,
 } from '../../calendars/free-slots.ts';
 import { mergeSlots, requireResourcesToo } from '../../calendars/joint-availability.ts';
 import { compileSlotTest, toStoredSlot } from '../../calendars/offered-slot.ts';
 import { readScheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import { listSlotGrants, requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { derivingSlots } from '../../calendars/slots.ts';
+import { derivingSlots, type OfferedSlot } from '../../calendars/slots.ts';
 import { buildOtherStarts, buildPreferredStarts } from '../preferred-times.ts';
 import {
   type FindParameters,
@@ -135,7 +133,7 @@ async function pageOf(
       if (next !== undefined) return { slots, next: { ...next, isOther } };
     } catch (error) {
       if (!(error instanceof RestUnseen)) throw error;
-      return { slots, next: { startMs: error.fromMs, calendar: 0, type: '', isOther } };
+      return { slots, next: { startMs: error.fromMs, calendar: { number: 0 }, type: { code: '' }, isOther } };
     }
     if (asked.firstAvailable && slots.length === calendars.length) break;
   }
@@ -163,13 +161,13 @@ async function fillPage(
   let last: OfferedSlot | undefined;
   for await (const slot of walk(context, asked, calendars, { isOther, isDone })) {
     const isShort = !asked.firstAvailable && budget.stepsLeft < stepsOfAnswer;
-    if (isShort && last !== undefined) return toSlotPlace(last);
+    if (isShort && last !== undefined) return last;
     last = slot;
     budget.spend(stepsPerSight, derivingSlots);
     if (isDone(slot.calendar.number) || !isSeen(slot)) continue;
     done.add(slot.calendar.number);
     const told = slots.at(-1);
-    if (slots.length === asked.count && told !== undefined) return toSlotPlace(told);
+    if (slots.length === asked.count && told !== undefined) return told;
     slots.push(slot);
     if (asked.firstAvailable && slots.length === calendars.length) return undefined;
   }
@@ -204,7 +202,7 @@ function walk(
 }
 
 function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {
-  const resource = discloseRow(context, 's', toStoredSlot(context, slot), {});
+  const resource = discloseRow(context, 's', toStoredSlot(context, slot, 'free'), {});
   if (resource === undefined) return [];
   return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' } }];
 }

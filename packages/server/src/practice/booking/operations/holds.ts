@@ -11,11 +11,12 @@ import { requireGrants } from '../../../engine/rights/denials.ts';
 import { readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
 import { buildParametersResponse } from '../../../operations/result.ts';
-import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireOfferedSlot } from '../../calendars/offered-slot.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import type { OfferedSlot } from '../../calendars/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
-import { type HeldSlot, holdMs, holdSlot, releaseHold, renewalsMax, renewHold } from '../holding.ts';
+import { type HeldSlot, holdMs, holdSlot, renewalsMax, renewHold, toHoldOwner } from '../holding.ts';
+import { giveUpPlaces } from '../reserve.ts';
 import { buildReservationContext, requireHold } from './placing-context.ts';
 
 const out = (name: string, type: string, documentation: string, max: 1 | '*' = 1): OperationParameter => ({
@@ -95,7 +96,8 @@ export const release: Operation = {
   levels: ['type'],
   parameters: [named],
   async answer(context, request) {
-    await releaseHold(buildReservationContext(context), await requireHold(context, holdOf(request)));
+    const { id } = await requireHold(context, holdOf(request));
+    await giveUpPlaces(buildReservationContext(context), { owner: toHoldOwner(id), replaces: [] });
     return { status: 204 };
   },
 };

@@ -13,8 +13,8 @@ import { buildPatchResponse, changeResource } from '../../../engine/write/patch.
 import { readTextInput } from '../../../operations/input.ts';
 import type { Operation, OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import type { OfferedSlot } from '../../calendars/free-slots.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import type { OfferedSlot } from '../../calendars/slots.ts';
 import { buildSettledAppointment } from '../../waiting-list/waitlist.ts';
 import { listTypeCodes } from '../booking.ts';
 import { claimSlot, toHoldOwner } from '../holding.ts';
