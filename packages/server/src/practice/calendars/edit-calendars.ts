@@ -12,7 +12,7 @@ import { type FirmSetCode, isAmong } from '../value-sets/codes.ts';
 import { readKeptCodes } from '../value-sets/store.ts';
 import { appointmentTypeSet } from '../value-sets/table.ts';
 import type { AppointmentTypeRule, CalendarContent } from './calendar.ts';
-import { listCalendarActors, type ScheduledCalendar, toPractitionerReference } from './free-slots.ts';
+import { listCalendarActors, toPractitionerReference } from './free-slots.ts';
 import { parseHolidays } from './holidays.ts';
 import { parseCalendar } from './parse-calendar.ts';
 import { toScheduledCalendars } from './scheduled-calendars.ts';
@@ -24,7 +24,7 @@ import {
   readCalendars,
   type StoredCalendar,
   type StoredCalendars,
-  type StoredHolidays,
+  type StoredDocument,
   timeZoneExtension,
 } from './store.ts';
 
@@ -42,6 +42,8 @@ export interface Editor {
 const contentLengthMax = 200_000;
 /** Codes that a refusal names, at most. */
 const namedMax = 8;
+/** What one holds who changes calendars of the firm. */
+const lock = 'calendars';
 
 /**
  * Makes the calendar of a practitioner at a location, or its next version.
@@ -56,21 +58,22 @@ export async function setCalendar(
   seen: number | undefined,
 ): Promise<StoredCalendar> {
   const content = parseCalendar(document);
+  const { practitioner, location, active, appointmentTypes } = content;
   const text = textOf(document);
-  return await alone(editor, async (store) => {
-    await requireThere(store, editor.scope, content);
-    const types = (await readKeptCodes(store, editor.scope, [appointmentTypeSet])).get(appointmentTypeSet);
-    if (types !== undefined && content.active)
-      requireOffered(types.inUse, content.appointmentTypes, { element: 'appointmentTypes', offering: 'it offers' });
-    const documents = await readCalendars(store, editor.scope, { practitioners: [content.practitioner] });
-    const before = documents.calendars.find(
-      ({ practitioner, location }) => practitioner === content.practitioner && location === content.location,
-    );
+  const { scope } = editor;
+  return await editor.store.exclusively(scope, lock, async (store) => {
+    await requireThere(store, scope, content);
+    const types = (await readKeptCodes(store, scope, [appointmentTypeSet])).get(appointmentTypeSet);
+    if (types !== undefined && active)
+      requireOffered(types.inUse, appointmentTypes, { element: 'appointmentTypes', offering: 'it offers' });
+    const documents = await readCalendars(store, scope, { practitioners: [practitioner] });
+    const before = documents.calendars.find((each) => each.practitioner === practitioner && each.location === location);
     requireSeen('calendar', before?.version, seen);
-    const number = before?.number ?? nextNumber(documents);
-    const draft = { ...placeOf(content), number, active: content.active, content: text };
-    const made = await put(editor, store, documents, draft);
-    await requireZone(store, editor.scope, content);
+    const number = before?.number ?? documents.lastNumber + 1;
+    if (number > calendarNumberMax)
+      fail('rule-broken', { diagnostics: 'The firm has as many calendars as there may be' });
+    const made = await put(editor, store, documents, { practitioner, location, number, active, content: text });
+    await requireZone(store, scope, content);
     return made;
   });
 }
@@ -80,7 +83,7 @@ export async function setCalendar(
  * @throws PraxisError `resource-not-found`
  */
 export async function removeCalendar(editor: Editor, number: number): Promise<StoredCalendar> {
-  return await alone(editor, async (store) => {
+  return await editor.store.exclusively(editor.scope, lock, async (store) => {
     const documents = await readCalendars(store, editor.scope);
     const before = getCalendar(documents, number);
     return before.active ? await put(editor, store, documents, { ...before, active: false }) : before;
@@ -90,10 +93,8 @@ export async function removeCalendar(editor: Editor, number: number): Promise<St
 /** @throws PraxisError `resource-not-found` */
 export function getCalendar({ calendars }: StoredCalendars, number: number): StoredCalendar {
   const found = calendars.find((calendar) => calendar.number === number);
-  return (
-    found ??
-    fail('resource-not-found', { diagnostics: `No calendar has the number ${number}`, expression: ['calendar'] })
-  );
+  if (found !== undefined) return found;
+  return fail('resource-not-found', { diagnostics: `No calendar has the number ${number}`, expression: ['calendar'] });
 }
 
 /**
@@ -107,34 +108,21 @@ export async function setHolidays(
   location: string,
   document: unknown,
   seen: number | undefined,
-): Promise<StoredHolidays> {
+): Promise<StoredDocument> {
   parseHolidays(document);
   const content = textOf(document);
   const { scope, clock, changedBy } = editor;
-  return await alone(editor, async (store) => {
+  return await editor.store.exclusively(scope, lock, async (store) => {
     if (location !== '') await requireResources(store, scope, [`Location/${location}`], 'location');
     const [last] = await findHolidayVersions(store, scope, location);
     requireSeen('list of holidays', last?.version, seen);
     const made = { location, content, version: (last?.version ?? 0) + 1 };
-    const concerned = toScheduledCalendars(scope, await readCalendars(store, scope)).filter(
-      ({ calendar }) => location === '' || calendar.location === location,
-    );
-    await putHolidays(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, practitionersOf(concerned));
+    const actors = toScheduledCalendars(scope, await readCalendars(store, scope))
+      .filter(({ calendar }) => location === '' || calendar.location === location)
+      .map(({ calendar }) => toPractitionerReference(calendar));
+    await putHolidays(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, actors);
     return made;
   });
-}
-
-function practitionersOf(calendars: readonly ScheduledCalendar[]): readonly string[] {
-  return calendars.map(({ calendar }) => toPractitionerReference(calendar));
-}
-
-/** Alone among those who change calendars of the firm. */
-function alone<T>({ store, scope }: Editor, work: (store: ResourceStore) => Promise<T>): Promise<T> {
-  return store.exclusively(scope, 'calendars', work);
-}
-
-function placeOf({ practitioner, location }: CalendarContent): Pick<StoredCalendar, 'practitioner' | 'location'> {
-  return { practitioner, location };
 }
 
 async function put(
@@ -148,13 +136,6 @@ async function put(
   const actors = listCalendarActors(toScheduledCalendars(scope, { ...documents, calendars: [...before, made] }));
   await putCalendar(store, scope, { ...made, changedAtMs: clock.now(), changedBy }, actors);
   return made;
-}
-
-function nextNumber({ lastNumber }: StoredCalendars): number {
-  const number = lastNumber + 1;
-  if (number > calendarNumberMax)
-    fail('rule-broken', { diagnostics: 'The firm has as many calendars as there may be' });
-  return number;
 }
 
 /**
@@ -225,12 +206,11 @@ async function requireResources(
     return { type, id };
   });
   const live = (await store.currentVersions(scope, keys)).filter(({ deleted }) => !deleted);
-  const missing = keys.filter(({ type, id }) => !live.some((found) => found.type === type && found.id === id));
-  const [first] = missing;
-  if (first === undefined) return;
-  const names = missing.map(({ type, id }) => `${type}/${id}`).join(', ');
+  const there = new Set(live.map(({ type, id }) => `${type}/${id}`));
+  const missing = references.filter((reference) => !there.has(reference));
+  if (missing.length === 0) return;
   fail('rule-broken', {
-    diagnostics: `${element} names ${names}, which is not stored at the firm: create it first`,
+    diagnostics: `${element} names ${missing.join(', ')}, which is not stored at the firm: create it first`,
     expression: [element],
   });
 }

@@ -14,20 +14,8 @@ import type { BookableActor } from '../booking/occupancy.ts';
 /** The extension of a Location that names its IANA zone (http://hl7.org/fhir/R4/extension-timezone.html). */
 export const timeZoneExtension = 'http://hl7.org/fhir/StructureDefinition/timezone';
 
-export interface StoredCalendar {
-  /** Unique in the firm. */
-  readonly number: number;
-  readonly version: number;
-  readonly active: boolean;
-  /** Id of the Practitioner. */
-  readonly practitioner: string;
-  /** Id of the Location. */
-  readonly location: string;
-  /** JSON text. */
-  readonly content: string;
-}
-
-export interface StoredHolidays {
+/** The current version of a list of holidays. */
+export interface StoredDocument {
   /** Id of the Location; empty: all of the firm. */
   readonly location: string;
   readonly version: number;
@@ -35,11 +23,19 @@ export interface StoredHolidays {
   readonly content: string;
 }
 
+export interface StoredCalendar extends StoredDocument {
+  /** Unique in the firm. */
+  readonly number: number;
+  readonly active: boolean;
+  /** Id of the Practitioner. */
+  readonly practitioner: string;
+}
+
 /** All that slots of a firm are derived from, of one moment. */
 export interface StoredCalendars {
   /** In the order of their numbers, also those that are not active. */
   readonly calendars: readonly StoredCalendar[];
-  readonly holidays: readonly StoredHolidays[];
+  readonly holidays: readonly StoredDocument[];
   /** Id of a calendar's Location → what its extension says; without those that have none. */
   readonly timeZones: ReadonlyMap<string, string>;
   /** The highest number that a calendar of the firm has; 0: there is none. */
@@ -69,29 +65,19 @@ export interface DocumentVersion {
 }
 
 /** Who changes a document, and when. */
-export interface CalendarChange {
-  readonly changedAtMs: number;
-  readonly changedBy: string;
-}
+type DocumentChange = Pick<DocumentVersion, 'changedAtMs' | 'changedBy'>;
 
-interface DocumentRow {
+interface DocumentRow extends Omit<StoredCalendar, 'content'> {
   readonly last_number: number;
   /** null: there is none. */
   readonly kind: 'actor' | 'calendar' | 'holidays' | 'location' | null;
-  readonly number: number;
-  readonly version: number;
-  readonly active: boolean;
-  readonly practitioner: string;
-  readonly location: string;
   readonly content: string | null;
 }
 
-interface DocumentVersionRow {
+interface DocumentVersionRow extends Pick<DocumentVersion, 'active' | 'content'> {
   readonly version: number | null;
-  readonly active: boolean;
   readonly changed_at: number;
   readonly changed_by: string;
-  readonly content: string;
 }
 
 const reading: StatementOptions = { idempotent: true };
@@ -103,12 +89,22 @@ export async function readCalendars(
   choice: CalendarChoice = {},
 ): Promise<StoredCalendars> {
   const rows = await store.run<DocumentRow>(scope, allStatement(scope, choice), reading);
+  const {
+    actor = [],
+    calendar = [],
+    holidays = [],
+    location = [],
+  } = Object.groupBy(rows, ({ kind }) => kind ?? 'none');
   return {
-    calendars: rows.flatMap((row) => (row.kind === 'calendar' ? [{ ...documentOf(row), ...calendarOf(row) }] : [])),
-    holidays: rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : [])),
-    timeZones: new Map(rows.flatMap((row) => (row.kind === 'location' ? zoneOf(row) : []))),
+    calendars: calendar.map((row) => {
+      const { number, active, practitioner } = row;
+      return { ...documentOf(row), number, active, practitioner };
+    }),
+    holidays: holidays.map(documentOf),
+    timeZones: new Map(location.flatMap(zoneOf)),
     lastNumber: rows[0]?.last_number ?? 0,
-    bookable: new Map(rows.flatMap((row) => (row.kind === 'actor' ? bookableOf(row) : []))),
+    // The location of the row names the actor, its number is the capacity.
+    bookable: new Map(actor.map((row) => [row.location, { version: row.version, capacity: row.number }])),
   };
 }
 
@@ -118,7 +114,52 @@ export async function findCalendarVersions(
   scope: TenantScope,
   number: number,
 ): Promise<readonly DocumentVersion[]> {
-  return versionsOf(await store.run<DocumentVersionRow>(scope, calendarVersionsStatement(scope, number), reading));
+  const versions = sql`
+      SELECT version, active, changed_at, changed_by, content FROM calendar_version
+      WHERE firm = ${scope.firm} AND number = ${number}`;
+  return await findVersions(store, scope, versions);
+}
+
+/** Of a location, or with an empty one of the firm, newest first. */
+export async function findHolidayVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  location: string,
+): Promise<readonly DocumentVersion[]> {
+  const versions = sql`
+      SELECT version, true AS active, changed_at, changed_by, content FROM holiday_list_version
+      WHERE firm = ${scope.firm} AND location = ${location}`;
+  return await findVersions(store, scope, versions);
+}
+
+async function findVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  versions: Sql,
+): Promise<readonly DocumentVersion[]> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, v.version, v.active, v.changed_at, v.changed_by, v.content
+    FROM access_epoch e LEFT JOIN LATERAL (${versions} OFFSET 0) v ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY v.version DESC`;
+  const rows = await store.run<DocumentVersionRow>(scope, statement, reading);
+  return rows.flatMap(({ version, active, changed_at, changed_by, content }) =>
+    version === null ? [] : [{ version, active, changedAtMs: changed_at, changedBy: changed_by, content }],
+  );
+}
+
+/** All lists of holidays, in the order of their locations. */
+export async function readHolidays(store: StatementRunner, scope: TenantScope): Promise<readonly StoredDocument[]> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, d.kind, d.location, d.version, d.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT 'holidays' AS kind, location, version, content FROM holiday_list WHERE firm = ${firm} OFFSET 0) d ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY d.location`;
+  const rows = await store.run<DocumentRow>(scope, statement, reading);
+  return rows.filter(({ kind }) => kind === 'holidays').map(documentOf);
 }
 
 /**
@@ -129,67 +170,79 @@ export async function findCalendarVersions(
 export async function putCalendar(
   store: StatementRunner,
   scope: TenantScope,
-  calendar: StoredCalendar & CalendarChange,
+  calendar: StoredCalendar & DocumentChange,
   actors: readonly string[],
 ): Promise<void> {
-  await store.run(scope, putCalendarStatement(scope, calendar, actors));
-}
-
-/** All lists of holidays, in the order of their locations. */
-export async function readHolidays(store: StatementRunner, scope: TenantScope): Promise<readonly StoredHolidays[]> {
-  const rows = await store.run<DocumentRow>(scope, holidaysStatement(scope), reading);
-  return rows.flatMap((row) => (row.kind === 'holidays' ? [documentOf(row)] : []));
-}
-
-/** Of a location, or with an empty one of the firm, newest first. */
-export async function findHolidayVersions(
-  store: StatementRunner,
-  scope: TenantScope,
-  location: string,
-): Promise<readonly DocumentVersion[]> {
-  return versionsOf(await store.run<DocumentVersionRow>(scope, holidayVersionsStatement(scope, location), reading));
+  const { firm } = scope;
+  const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
+  const nowValid = sql`
+      INSERT INTO calendar (firm, number, version, active, practitioner, location, content)
+      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${practitioner}, ${location}, ${content} FROM allowed
+      ON CONFLICT (firm, number) DO UPDATE SET version = EXCLUDED.version, active = EXCLUDED.active, content = EXCLUDED.content`;
+  const kept = sql`
+      INSERT INTO calendar_version (firm, number, version, active, changed_at, changed_by, content)
+      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed`;
+  await store.run(scope, putStatement(scope, nowValid, kept, actors));
 }
 
 /** As `putCalendar`, for holidays. @param actors as Type/id: those whose calendars they concern */
 export async function putHolidays(
   store: StatementRunner,
   scope: TenantScope,
-  holidays: StoredHolidays & CalendarChange,
+  holidays: StoredDocument & DocumentChange,
   actors: readonly string[],
 ): Promise<void> {
-  await store.run(scope, putHolidaysStatement(scope, holidays, actors));
+  const { firm } = scope;
+  const { version, location, content, changedAtMs, changedBy } = holidays;
+  const nowValid = sql`
+      INSERT INTO holiday_list (firm, version, location, content)
+      SELECT ${firm}, ${version}::int, ${location}, ${content} FROM allowed
+      ON CONFLICT (firm, location) DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content`;
+  const kept = sql`
+      INSERT INTO holiday_list_version (firm, location, version, changed_at, changed_by, content)
+      SELECT ${firm}, ${location}, ${version}::int, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed`;
+  await store.run(scope, putStatement(scope, nowValid, kept, actors));
 }
 
-function documentOf({ location, version, content }: DocumentRow): StoredHolidays {
+/**
+ * Nothing is written unless the rights are still those of the scope: `allowed` has one row then.
+ *
+ * Actors come in one order for all who lock several, as bookings do. Who writes appointments under the rights of before does
+ * not know of a new actor: the rights become old, and the firm's appointments are looked at again
+ * (practice/booking/backfill-occupancy.ts).
+ */
+function putStatement(
+  { firm, application, epoch }: TenantScope,
+  nowValid: Sql,
+  kept: Sql,
+  actors: readonly string[],
+): Sql {
+  return sql`
+    WITH allowed AS (
+      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint),
+    now_valid AS (${nowValid}),
+    kept AS (${kept}),
+    raised AS (
+      INSERT INTO bookable_actor (firm, version, capacity, actor)
+      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${encodeTextArray([...new Set(actors)].sort())}::text[]) AS a(actor)
+      ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1),
+    marked AS (
+      INSERT INTO occupancy_change (firm) SELECT ${firm} FROM allowed
+      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1),
+    outdated AS (
+      UPDATE access_epoch e SET epoch = e.epoch + 1 FROM allowed WHERE e.firm = ${firm} AND e.application <> ${application})
+    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+}
+
+function documentOf({ location, version, content }: DocumentRow): StoredDocument {
   return { location, version, content: content ?? '' };
-}
-
-function calendarOf({
-  number,
-  active,
-  practitioner,
-}: DocumentRow): Pick<StoredCalendar, 'number' | 'active' | 'practitioner'> {
-  return { number, active, practitioner };
-}
-
-/** The location of the row names the actor, its number is the capacity. */
-function bookableOf({ location, version, number }: DocumentRow): readonly (readonly [string, BookableActor])[] {
-  return [[location, { version, capacity: number }]];
 }
 
 function zoneOf({ location, content }: DocumentRow): readonly (readonly [string, string])[] {
   if (content === null) return [];
-  const extension = listObjects(parseJson(content), 'extension').find(
-    (each) => findText(each, 'url') === timeZoneExtension,
-  );
+  const extension = listObjects(parseJson(content), 'extension').find(({ url }) => url === timeZoneExtension);
   const zone = extension && (findText(extension, 'valueCode') ?? findText(extension, 'valueString'));
   return zone === undefined ? [] : [[location, zone]];
-}
-
-function versionsOf(rows: readonly DocumentVersionRow[]): readonly DocumentVersion[] {
-  return rows.flatMap(({ version, active, changed_at, changed_by, content }) =>
-    version === null ? [] : [{ version, active, changedAtMs: changed_at, changedBy: changed_by, content }],
-  );
 }
 
 /** One statement, so that calendars, holidays and zones are those of one moment. */
@@ -218,100 +271,4 @@ function allStatement({ firm, application }: TenantScope, choice: CalendarChoice
       ${actors}OFFSET 0) d ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY d.kind, d.number, d.location`;
-}
-
-function holidaysStatement({ firm, application }: TenantScope): Sql {
-  return sql`
-    SELECT e.epoch, d.kind, d.location, d.version, d.content
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT 'holidays' AS kind, location, version, content FROM holiday_list WHERE firm = ${firm} OFFSET 0) d ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY d.location`;
-}
-
-function calendarVersionsStatement({ firm, application }: TenantScope, number: number): Sql {
-  return sql`
-    SELECT e.epoch, v.version, v.active, v.changed_at, v.changed_by, v.content
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT version, active, changed_at, changed_by, content FROM calendar_version
-      WHERE firm = ${firm} AND number = ${number} OFFSET 0) v ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY v.version DESC`;
-}
-
-function holidayVersionsStatement({ firm, application }: TenantScope, location: string): Sql {
-  return sql`
-    SELECT e.epoch, v.version, true AS active, v.changed_at, v.changed_by, v.content
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT version, changed_at, changed_by, content FROM holiday_list_version
-      WHERE firm = ${firm} AND location = ${location} OFFSET 0) v ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY v.version DESC`;
-}
-
-function putCalendarStatement(
-  scope: TenantScope,
-  calendar: StoredCalendar & CalendarChange,
-  actors: readonly string[],
-): Sql {
-  const { firm } = scope;
-  const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
-  return sql`
-    WITH ${allowed(scope)},
-    now_valid AS (
-      INSERT INTO calendar (firm, number, version, active, practitioner, location, content)
-      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${practitioner}, ${location}, ${content} FROM allowed
-      ON CONFLICT (firm, number) DO UPDATE SET version = EXCLUDED.version, active = EXCLUDED.active, content = EXCLUDED.content),
-    kept AS (
-      INSERT INTO calendar_version (firm, number, version, active, changed_at, changed_by, content)
-      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed),
-    ${raised(scope, actors)}
-    ${epochOf(scope)}`;
-}
-
-function putHolidaysStatement(
-  scope: TenantScope,
-  holidays: StoredHolidays & CalendarChange,
-  actors: readonly string[],
-): Sql {
-  const { firm } = scope;
-  const { version, location, content, changedAtMs, changedBy } = holidays;
-  return sql`
-    WITH ${allowed(scope)},
-    now_valid AS (
-      INSERT INTO holiday_list (firm, version, location, content)
-      SELECT ${firm}, ${version}::int, ${location}, ${content} FROM allowed
-      ON CONFLICT (firm, location) DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content),
-    kept AS (
-      INSERT INTO holiday_list_version (firm, location, version, changed_at, changed_by, content)
-      SELECT ${firm}, ${location}, ${version}::int, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed),
-    ${raised(scope, actors)}
-    ${epochOf(scope)}`;
-}
-
-/** One row where the rights are still those of the scope: nothing is written otherwise. */
-function allowed({ firm, application, epoch }: TenantScope): Sql {
-  return sql`allowed AS (
-      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint)`;
-}
-
-/**
- * In one order for all who lock several, as bookings do. Who writes appointments under the rights of before does not
- * know of a new actor: the rights become old, and the firm's appointments are looked at again
- * (practice/booking/backfill-occupancy.ts).
- */
-function raised({ firm, application }: TenantScope, actors: readonly string[]): Sql {
-  return sql`raised AS (
-      INSERT INTO bookable_actor (firm, version, capacity, actor)
-      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${encodeTextArray([...new Set(actors)].sort())}::text[]) AS a(actor)
-      ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1),
-    marked AS (
-      INSERT INTO occupancy_change (firm) SELECT ${firm} FROM allowed
-      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1),
-    outdated AS (
-      UPDATE access_epoch e SET epoch = e.epoch + 1 FROM allowed WHERE e.firm = ${firm} AND e.application <> ${application})`;
-}
-
-function epochOf({ firm, application }: TenantScope): Sql {
-  return sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
 }
