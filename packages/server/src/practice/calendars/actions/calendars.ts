@@ -8,9 +8,7 @@ import type { TenantScope } from '../../../tenancy/scope.ts';
 import { type Editor, getCalendar, removeCalendar, setCalendar } from '../edit-calendars.ts';
 import { toScheduledCalendars } from '../scheduled-calendars.ts';
 import { findCalendarVersions, readCalendars, type StoredCalendar, type StoredCalendars } from '../store.ts';
-import { openEditor, printDocument, showVersion, versionColumns, versionShape } from './editor.ts';
-
-const practices = ['operator', 'practice'] as const;
+import { keepers, openEditor, printDocument, showing, showVersion, versionColumns, versionShape } from './editor.ts';
 
 const calendar: Shape = {
   number: { kind: 'integer', label: 'calendar', description: 'Its number; part of the ids of its slots.' },
@@ -28,11 +26,9 @@ const all = '/environments/{environment}/firms/{firm}/calendars';
 export const calendarActions = [
   defineAction({
     name: 'calendar list',
-    method: 'GET',
+    ...showing,
     path: all,
     summary: 'List the calendars of a firm',
-    roles: practices,
-    fields: {},
     output: { kind: 'list', shape: calendar },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
@@ -47,7 +43,7 @@ export const calendarActions = [
     summary: 'Make the calendar of a practitioner at a location, or change it, from the next request on',
     description:
       'A calendar that is there is replaced by its next version. What is wrong with the rules is told element by element.',
-    roles: practices,
+    roles: keepers,
     fields: {
       calendar: {
         kind: 'object',
@@ -66,11 +62,9 @@ export const calendarActions = [
   }),
   defineAction({
     name: 'calendar show',
-    method: 'GET',
+    ...showing,
     path: `${all}/{calendar}`,
     summary: 'One calendar with its rules',
-    roles: practices,
-    fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) =>
       shownWhole(await openEditor(context, path), parseSegmentNumber('calendar', path.calendar)),
@@ -78,11 +72,9 @@ export const calendarActions = [
   }),
   defineAction({
     name: 'calendar history',
-    method: 'GET',
+    ...showing,
     path: `${all}/{calendar}/versions`,
     summary: 'Every version of a calendar, newest first, with who made it',
-    roles: practices,
-    fields: {},
     output: { kind: 'list', shape: versionShape },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
@@ -97,7 +89,7 @@ export const calendarActions = [
     method: 'DELETE',
     path: `${all}/{calendar}`,
     summary: 'End a calendar: it offers no slots any more; what is booked stays',
-    roles: practices,
+    roles: keepers,
     fields: {},
     output: nothing,
     async run(context, { path }) {

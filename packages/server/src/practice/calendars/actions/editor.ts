@@ -9,6 +9,12 @@ import { openOperatorScope } from '../../../tenancy/operator.ts';
 import type { Editor } from '../edit-calendars.ts';
 import type { DocumentVersion } from '../store.ts';
 
+/** Who keeps such documents. */
+export const keepers = ['operator', 'practice'] as const;
+
+/** What all actions have in common that show them. */
+export const showing = { method: 'GET', roles: keepers, fields: {} } as const;
+
 /** A row of a list of versions, which `showVersion` makes. */
 export const versionShape: Shape = {
   version: { kind: 'integer', description: 'Its number.' },

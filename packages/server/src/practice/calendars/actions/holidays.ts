@@ -6,9 +6,7 @@ import type { Shape } from '../../../actions/schema.ts';
 import { fail } from '../../../base/errors.ts';
 import { type Editor, setHolidays } from '../edit-calendars.ts';
 import { findHolidayVersions, readHolidays } from '../store.ts';
-import { openEditor, printDocument, showVersion, versionColumns, versionShape } from './editor.ts';
-
-const practices = ['operator', 'practice'] as const;
+import { keepers, openEditor, printDocument, showing, showVersion, versionColumns, versionShape } from './editor.ts';
 
 /** In a path, where an id of a Location could stand. */
 const everywhere = '*';
@@ -31,27 +29,20 @@ const all = '/environments/{environment}/firms/{firm}/holidays';
 export const holidayActions = [
   defineAction({
     name: 'holidays list',
-    method: 'GET',
+    ...showing,
     path: all,
     summary: 'List the lists of holidays of a firm',
-    roles: practices,
-    fields: {},
     output: { kind: 'list', shape: list },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
-      return (await readHolidays(store, scope)).map(({ location, ...each }) => ({
-        ...each,
-        location: nameOf(location),
-      }));
+      return (await readHolidays(store, scope)).map((each) => ({ ...each, location: each.location || everywhere }));
     },
   }),
   defineAction({
     name: 'holidays show',
-    method: 'GET',
+    ...showing,
     path: `${all}/{location}`,
     summary: 'The holidays of a location, or with * of the firm',
-    roles: practices,
-    fields: {},
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shownWhole(await openEditor(context, path), path.location),
     command: { segments, print: (whole) => printDocument(whole) },
@@ -61,7 +52,7 @@ export const holidayActions = [
     method: 'PUT',
     path: `${all}/{location}`,
     summary: 'Replace the holidays of a location, or with * of the firm, from the next request on',
-    roles: practices,
+    roles: keepers,
     fields: {
       holidays: {
         kind: 'object',
@@ -80,11 +71,9 @@ export const holidayActions = [
   }),
   defineAction({
     name: 'holidays history',
-    method: 'GET',
+    ...showing,
     path: `${all}/{location}/versions`,
     summary: 'Every version of a list of holidays, newest first, with who made it',
-    roles: practices,
-    fields: {},
     output: { kind: 'list', shape: version },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
@@ -109,8 +98,4 @@ function idOf(location: string): string {
   if (location === everywhere) return '';
   if (/^[A-Za-z0-9.-]{1,64}$/.test(location)) return location;
   return fail('resource-not-found', { diagnostics: `location is the id of a Location, or ${everywhere}` });
-}
-
-function nameOf(location: string): string {
-  return location === '' ? everywhere : location;
 }
