@@ -10,13 +10,8 @@ import type { BehaviourContext, VersionChange } from '../../resources/behaviour.
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
 import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
 import { readCalendars } from '../calendars/store.ts';
-import {
-  computeFreedTime,
-  findLeftOffer,
-  planWaitlistChange,
-  type WaitlistChange,
-} from '../waiting-list/appointment-waitlist.ts';
-import { noteFreed } from '../waiting-list/store.ts';
+import { computeFreedTime, findLeftOffer, planWaitlistChange } from '../waiting-list/appointment-waitlist.ts';
+import { type FreedTime, noteFreed } from '../waiting-list/store.ts';
 import {
   type Booking,
   isSameBooking,
@@ -27,7 +22,7 @@ import {
 } from './booking.ts';
 import type { ClaimedPlaces } from './holding.ts';
 import { findBookableActors } from './occupancy.ts';
-import { type Reservation, reserve, withReservation } from './reserve.ts';
+import { NotReserved, reserve, toSlotTaken } from './reserve.ts';
 
 declare module '../../resources/behaviour.ts' {
   interface ChangeExtras {
@@ -36,98 +31,63 @@ declare module '../../resources/behaviour.ts' {
   }
 }
 
-/** The version lost against another one: the places must be given back. */
-class Overtaken extends Error {
-  readonly outcome: WriteOutcome;
-  constructor(outcome: WriteOutcome) {
-    super('overtaken');
-    this.outcome = outcome;
-  }
-}
-
 /** As `Behaviour.store`. @throws PraxisError `slot-missing`, `slot-taken`, `conflict` */
 export async function storeAppointment(
   context: BehaviourContext,
   change: VersionChange<'Appointment'>,
 ): Promise<WriteOutcome> {
-  const { scope, store, clock, maySeeSlots, baseUrl, budget } = context;
+  const { scope, store, clock, baseUrl } = context;
   const { write, extras } = change;
   const before = await withRoles(context, toBooking(change.before, baseUrl));
   const booking = await withRoles(context, toBooking(change.after, baseUrl));
   await requireTimes(context, change);
-  const left = await findLeftOffer(context, change, isSameBooking(before, booking));
+  const isSame = isSameBooking(before, booking);
+  const left = await findLeftOffer(context, change, isSame);
   const listed = planWaitlistChange(context, change, left);
-  const { places } = extras;
-  if (places !== undefined && isSameBooking(places.booking, booking))
-    return await storePlaced(context, change, { before, booking, places, listed });
-  // Places of an offer end by themselves: whoever leaves it takes them anew, for good.
-  const isSettled = isSameBooking(before, booking) && places === undefined && left === undefined;
-  const kept = isSettled ? [] : await keptActors(context, [before, booking]);
-  if (kept.length === 0 && places === undefined && (isSettled || !(await standsOnSlot(context, booking))))
-    return await storeListed(context, change, listed);
-  const reservation: Reservation = {
-    owner: `Appointment/${write.id}`,
-    booking,
-    replaces: [],
-    expiresMs: extras.offer?.expiresMs,
+  const writeAll = async (inside: ResourceStore, freed: readonly FreedTime[]): Promise<WriteOutcome> => {
+    const outcome = await inside.write(scope, write);
+    if (outcome.outcome === 'conflict') return outcome;
+    await listed?.(inside);
+    if (freed.length > 0) await noteFreed(inside, scope, freed, clock.now());
+    return outcome;
   };
+  const { places } = extras;
+  // Its places are its own already, and of the same transaction: after a conflict there is nothing to give back.
+  if (places !== undefined && isSameBooking(places.booking, booking)) {
+    const kept = await keptBefore(context, before, places);
+    return await writeAll(store, computeFreedTime(before, booking, kept, clock.now()));
+  }
+  // Places of an offer end by themselves: whoever leaves it takes them anew, for good.
+  const isSettled = isSame && places === undefined && left === undefined;
+  const kept = isSettled ? [] : await keptActors(context, [before, booking]);
+  if (kept.length === 0 && places === undefined && (isSettled || !(await standsOnSlot(context, booking)))) {
+    if (listed === undefined) return await store.write(scope, write);
+    return await commitUnlessConflict(store, scope, (inside) => writeAll(inside, []));
+  }
   const freed = computeFreedTime(before, booking, kept, clock.now());
+  const reserving = { ...context, nowMs: clock.now() };
   try {
-    return await withReservation({ scope, store, nowMs: clock.now(), maySeeSlots, budget }, async (inside) => {
-      await reserve(inside, reservation);
-      const outcome = await inside.store.write(scope, write);
-      if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
-      await listed?.(inside.store);
-      if (freed.length > 0) await noteFreed(inside.store, scope, freed, clock.now());
-      return outcome;
+    return await commitUnlessConflict(store, scope, async (inside) => {
+      await reserve(
+        { ...reserving, store: inside },
+        { owner: `Appointment/${write.id}`, booking, replaces: [], expiresMs: extras.offer?.expiresMs },
+      );
+      return await writeAll(inside, freed);
     });
   } catch (error) {
-    if (error instanceof Overtaken) return error.outcome;
-    throw error;
+    throw error instanceof NotReserved ? await toSlotTaken(reserving, error) : error;
   }
 }
 
-interface Placed {
-  readonly before: Booking | undefined;
-  readonly booking: Booking | undefined;
-  readonly places: ClaimedPlaces;
-  readonly listed: WaitlistChange | undefined;
-}
-
-/** Its places are its own already, and of the same transaction: after a conflict there is nothing to give back. */
-async function storePlaced(
+/** Those of the practitioners before whose time is kept, or more. */
+async function keptBefore(
   context: BehaviourContext,
-  { write }: VersionChange<'Appointment'>,
-  { before, booking, places, listed }: Placed,
-): Promise<WriteOutcome> {
-  const { scope, store, clock } = context;
-  const known = [...places.bookable.keys()];
-  const isKnown = before === undefined || practitionersOf(before).every((actor) => known.includes(actor));
-  const kept = isKnown ? known : await keptActors(context, [before]);
-  const freed = computeFreedTime(before, booking, kept, clock.now());
-  const outcome = await store.write(scope, write);
-  if (outcome.outcome === 'conflict') return outcome;
-  await listed?.(store);
-  if (freed.length > 0) await noteFreed(store, scope, freed, clock.now());
-  return outcome;
-}
-
-function practitionersOf({ actors }: Booking): readonly string[] {
-  return actors.filter((actor) => actor.startsWith('Practitioner/'));
-}
-
-/** Nobody's time is concerned. */
-async function storeListed(
-  { scope, store }: BehaviourContext,
-  { write }: VersionChange<'Appointment'>,
-  listed: WaitlistChange | undefined,
-): Promise<WriteOutcome> {
-  if (listed === undefined) return await store.write(scope, write);
-  return await commitUnlessConflict(store, scope, async (inside: ResourceStore) => {
-    const outcome = await inside.write(scope, write);
-    if (outcome.outcome === 'written') await listed(inside);
-    return outcome;
-  });
+  before: Booking | undefined,
+  { bookable }: ClaimedPlaces,
+): Promise<readonly string[]> {
+  const practitioners = before?.actors.filter((actor) => actor.startsWith('Practitioner/')) ?? [];
+  const isKnown = practitioners.every((actor) => bookable.has(actor));
+  return isKnown ? [...bookable.keys()] : await keptActors(context, [before]);
 }
 
 /** A PractitionerRole takes the time of its practitioner. */
