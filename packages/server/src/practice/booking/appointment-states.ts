@@ -2,6 +2,8 @@
 import type { AppointmentstatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
+const byWrite = { by: 'application', on: 'write' } as const;
+
 export const appointmentStates: StateTable<AppointmentstatusCode> = {
   name: 'Appointment',
   type: 'Appointment',
@@ -20,35 +22,31 @@ export const appointmentStates: StateTable<AppointmentstatusCode> = {
     { code: 'entered-in-error', meaning: 'it should never have been recorded' },
   ],
   transitions: [
-    { from: ['proposed'], to: ['pending', 'booked', 'waitlist', 'cancelled'], by: 'application', on: 'write' },
+    { from: ['proposed'], to: ['pending', 'booked', 'waitlist', 'cancelled'], ...byWrite },
     {
       from: ['pending'],
       to: ['booked', 'waitlist', 'arrived', 'checked-in', 'fulfilled', 'cancelled', 'noshow'],
-      by: 'application',
-      on: 'write',
+      ...byWrite,
     },
     {
       from: ['booked'],
       to: ['pending', 'waitlist', 'arrived', 'checked-in', 'fulfilled', 'cancelled', 'noshow'],
-      by: 'application',
-      on: 'write',
+      ...byWrite,
     },
-    { from: ['waitlist'], to: ['proposed', 'pending', 'booked', 'cancelled'], by: 'application', on: 'write' },
+    { from: ['waitlist'], to: ['proposed', 'pending', 'booked', 'cancelled'], ...byWrite },
     {
       from: ['arrived'],
       to: ['booked', 'checked-in', 'fulfilled', 'cancelled'],
-      by: 'application',
-      on: 'write',
+      ...byWrite,
       note: 'booked: the arrival was a mistake; cancelled: left before the visit',
     },
     {
       from: ['checked-in'],
       to: ['arrived', 'fulfilled', 'cancelled'],
-      by: 'application',
-      on: 'write',
+      ...byWrite,
       note: 'arrived: the check-in was a mistake; cancelled: left before the visit',
     },
-    { from: ['noshow'], to: ['arrived', 'checked-in'], by: 'application', on: 'write', note: 'came late' },
+    { from: ['noshow'], to: ['arrived', 'checked-in'], ...byWrite, note: 'came late' },
     {
       from: ['pending', 'booked', 'arrived', 'noshow'],
       to: ['checked-in'],
@@ -80,13 +78,7 @@ export const appointmentStates: StateTable<AppointmentstatusCode> = {
       note: 'a slot that became free is offered for a short time',
     },
     { from: ['proposed'], to: ['waitlist'], by: 'server', on: 'offer', note: 'the offer ended by itself' },
-    {
-      from: ['proposed'],
-      to: ['booked'],
-      by: 'application',
-      on: '$accept-offer',
-      condition: 'offer-stands',
-    },
+    { from: ['proposed'], to: ['booked'], by: 'application', on: '$accept-offer', condition: 'offer-stands' },
     {
       from: ['proposed'],
       to: ['waitlist'],

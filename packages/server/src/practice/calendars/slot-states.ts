@@ -2,6 +2,8 @@
 import type { SlotstatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
+const byWrite = { by: 'application', on: 'write' } as const;
+
 export const slotStates: StateTable<SlotstatusCode> = {
   name: 'Slot',
   type: 'Slot',
@@ -15,15 +17,10 @@ export const slotStates: StateTable<SlotstatusCode> = {
     { code: 'entered-in-error', meaning: 'it should never have been recorded' },
   ],
   transitions: [
-    { from: ['free'], to: ['busy', 'busy-tentative', 'busy-unavailable'], by: 'application', on: 'write' },
-    { from: ['busy-tentative'], to: ['busy', 'free'], by: 'application', on: 'write' },
-    { from: ['busy'], to: ['free'], by: 'application', on: 'write' },
-    { from: ['busy-unavailable'], to: ['free'], by: 'application', on: 'write' },
-    {
-      from: ['free', 'busy', 'busy-tentative', 'busy-unavailable'],
-      to: ['entered-in-error'],
-      by: 'application',
-      on: 'write',
-    },
+    { from: ['free'], to: ['busy', 'busy-tentative', 'busy-unavailable'], ...byWrite },
+    { from: ['busy-tentative'], to: ['busy', 'free'], ...byWrite },
+    { from: ['busy'], to: ['free'], ...byWrite },
+    { from: ['busy-unavailable'], to: ['free'], ...byWrite },
+    { from: ['free', 'busy', 'busy-tentative', 'busy-unavailable'], to: ['entered-in-error'], ...byWrite },
   ],
 };
