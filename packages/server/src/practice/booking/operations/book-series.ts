@@ -9,7 +9,12 @@ import { gatherWrites } from '../../../bundle/gathered-writes.ts';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
-import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import {
+  declareOutput,
+  declareParts,
+  type OperationParameter,
+  type OperationRequest,
+} from '../../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
 import { listObjects } from '../../../search/json-values.ts';
 import { toPractitionerReference } from '../../calendars/free-slots.ts';
@@ -18,56 +23,37 @@ import { listSlotGrants } from '../../calendars/slot-grants.ts';
 import { deriveSlot, type OfferedSlot } from '../../calendars/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
 import { claimSlot } from '../holding.ts';
-import type { PlaceOwner } from '../occupancy.ts';
 import type { Occurrence } from '../recurrence.ts';
 import { giveUpPlaces, NotReserved, type Reservation, toSlotTaken } from '../reserve.ts';
 import { buildSeriesIdentifier, seriesSystem } from '../series.ts';
 import { buildBookedAppointment } from './booked.ts';
+import type { WantedSlot } from './parameters.ts';
 import { buildReservationContext } from './placing-context.ts';
 import { requireOccurrences, type SeriesParameters } from './recurrence-parameter.ts';
 
 /** Occurrences that a refusal names, at most. */
 const refusedMax = 20;
 
-const out = (
-  name: string,
-  documentation: string,
-  max: 1 | '*',
-  more: Partial<OperationParameter>,
-): OperationParameter => ({
-  name,
-  use: 'out',
-  min: 0,
-  max,
-  documentation,
-  ...more,
-});
+const optional = { min: 0 } as const;
 
 export const seriesResults: readonly OperationParameter[] = [
-  out('series', 'Of a series: the identifier that its appointments share.', 1, { type: 'Identifier' }),
-  out('booked', 'Of a series: each appointment, in order.', '*', {
-    parts: [
-      out('start', 'When it begins.', 1, { type: 'instant' }),
-      out('reference', 'The appointment.', 1, { type: 'Reference' }),
-      out('appointment', 'It itself, unless Prefer: return=minimal.', 1, { type: 'Appointment' }),
-    ],
-  }),
-  out('skipped', 'Of a series: each that could not be booked.', '*', {
-    parts: [
-      out('start', 'When it would have begun.', 1, { type: 'instant' }),
-      out('reason', 'Why it could not be booked.', 1, { type: 'string' }),
-      out('alternative', 'Free slots that would do instead.', '*', { type: 'Reference' }),
-    ],
-  }),
+  declareOutput('series', 'Identifier', 'Of a series: the identifier that its appointments share.', optional),
+  declareParts('booked', 'Of a series: each appointment, in order.', [
+    declareOutput('start', 'instant', 'When it begins.', optional),
+    declareOutput('reference', 'Reference', 'The appointment.', optional),
+    declareOutput('appointment', 'Appointment', 'It itself, unless Prefer: return=minimal.', optional),
+  ]),
+  declareParts('skipped', 'Of a series: each that could not be booked.', [
+    declareOutput('start', 'instant', 'When it would have begun.', optional),
+    declareOutput('reason', 'string', 'Why it could not be booked.', optional),
+    declareOutput('alternative', 'Reference', 'Free slots that would do instead.', { min: 0, max: '*' }),
+  ]),
 ];
 
-export interface SeriesWanted {
+/** It begins with the slot. */
+export interface SeriesWanted extends WantedSlot {
   /** Who comes and why. */
   readonly given: JsonObject;
-  /** The first slot. */
-  readonly judged: SlotRules;
-  /** The hold that it was kept by: hold/id. */
-  readonly replaces: readonly PlaceOwner[];
   readonly asked: SeriesParameters;
 }
 
@@ -100,8 +86,8 @@ export async function bookSeries(
   const skipped: Skipped[] = [];
   const gathered = gatherWrites(context.scope, context.store);
   const gathering = { ...context, store: gathered.store };
-  for (const occurrence of occurrences) {
-    const done = await bookOne(gathering, request, wanted, { series, occurrence, slotFor });
+  for (const { startMs } of occurrences) {
+    const done = await bookOne(gathering, request, wanted, { series, startMs, slotFor });
     if ('error' in done) skipped.push(done);
     else booked.push(done);
     if (!asked.skips && skipped.length === refusedMax) break;
@@ -123,18 +109,12 @@ function slotFinder(context: InteractionContext, { slot, rules }: SlotRules): Sl
   };
 }
 
-interface One {
-  readonly series: string;
-  readonly occurrence: Occurrence;
-  readonly slotFor: SlotFinder;
-}
-
 /** Books one occurrence, or none of it. */
 async function bookOne(
   context: InteractionContext,
   request: OperationRequest,
   { given, judged: { slot: first, rules }, replaces: kept }: SeriesWanted,
-  { series, occurrence: { startMs }, slotFor }: One,
+  { series, startMs, slotFor }: { readonly series: string; readonly startMs: number; readonly slotFor: SlotFinder },
 ): Promise<Booked | Skipped> {
   const [reserving, id] = [buildReservationContext(context), makeResourceId(context.clock)];
   const owner: Pick<Reservation, 'owner' | 'replaces'> = {
@@ -173,7 +153,7 @@ function noSlot({ calendar, type, timeZone }: OfferedSlot, startMs: number): nev
 }
 
 function withIdentifier(given: JsonObject, identifier: Identifier): JsonObject {
-  const others = listObjects({ identifier: given['identifier'] ?? [] }, 'identifier');
+  const others = listObjects(given, 'identifier');
   return { ...given, identifier: [...others.filter(({ system }) => system !== seriesSystem), identifier] };
 }
 

@@ -8,16 +8,15 @@ import type { FhirResponse, InteractionContext } from '../../../engine/context.t
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
-import { readObjectInput, readTextInput } from '../../../operations/input.ts';
-import type { Operation, OperationRequest } from '../../../operations/operation.ts';
-import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { readObjectInput } from '../../../operations/input.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { claimSlot, toHoldOwner } from '../holding.ts';
+import { claimSlot } from '../holding.ts';
 import { withReservation } from '../reserve.ts';
-import { findBodyParameter, seriesUnits } from './body-parameter.ts';
 import { bookSeries, seriesResults } from './book-series.ts';
 import { buildBookedAppointment } from './booked.ts';
-import { buildReservationContext, requireHold, requireNamedSlot } from './placing-context.ts';
+import { findBodyParameter, readWantedSlot, seriesUnits } from './parameters.ts';
+import { buildReservationContext } from './placing-context.ts';
 import { readRecurrence, recurrenceParameter } from './recurrence-parameter.ts';
 
 export const book: Operation = {
@@ -50,27 +49,21 @@ export const book: Operation = {
   types: ['Appointment'],
   affectsState: true,
   parameters: [
-    {
-      name: 'appointment',
-      use: 'in',
-      min: 1,
-      max: 1,
-      type: 'Appointment',
-      unchecked: true,
-      documentation:
-        'Who comes and why: what the slot says (type, start, end, practitioner, location, rooms) is filled in. Its status is booked unless it says pending.',
-    },
-    { name: 'slot', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The slot, as Slot/id.' },
-    { name: 'hold', use: 'in', min: 0, max: 1, type: 'id', documentation: 'Or a hold of this application.' },
+    declareInput(
+      'appointment',
+      'Appointment',
+      'Who comes and why: what the slot says (type, start, end, practitioner, location, rooms) is filled in. Its status is booked unless it says pending.',
+      { min: 1, unchecked: true },
+    ),
+    declareInput('slot', 'string', 'The slot, as Slot/id.'),
+    declareInput('hold', 'id', 'Or a hold of this application.'),
     recurrenceParameter,
-    {
-      name: 'return',
-      use: 'out',
-      min: 0,
-      max: 1,
-      type: 'Appointment',
-      documentation: 'The one appointment, as a create answers; of a series a Parameters resource tells instead.',
-    },
+    declareOutput(
+      'return',
+      'Appointment',
+      'The one appointment, as a create answers; of a series a Parameters resource tells instead.',
+      { min: 0 },
+    ),
     ...seriesResults,
   ],
   authorize(context) {
@@ -89,24 +82,16 @@ export const book: Operation = {
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const { input } = request;
   const given = readObjectInput(input, 'appointment') ?? {};
-  const named = readTextInput(input, 'slot');
-  const held = readTextInput(input, 'hold');
-  if ((named === undefined) === (held === undefined))
-    refuseParameter('slot', 'or hold names what is booked: give one of both, such as slot=Slot/…');
+  const findWanted = readWantedSlot(input, 'what is booked');
   const asked = readRecurrence(input);
   const newId = request.newId ?? makeResourceId(context.clock);
   return await withReservation(buildReservationContext(context), async (reserving) => {
     const inside = { ...context, store: reserving.store };
-    const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const judged = await requireNamedSlot(inside, kept?.slot ?? named ?? '');
-    const replaces = kept === undefined ? [] : [toHoldOwner(kept.id)];
+    const { judged, replaces } = await findWanted(inside);
     if (asked !== undefined) return await bookSeries(inside, request, { given, judged, replaces, asked });
     const places = await claimSlot(reserving, judged, { owner: `Appointment/${newId}`, replaces });
-    const appointment = requireResource(
-      buildBookedAppointment(given, judged.slot, places.participants),
-      'Appointment',
-      context.budget,
-    );
+    const booked = buildBookedAppointment(given, judged.slot, places.participants);
+    const appointment = requireResource(booked, 'Appointment', context.budget);
     return await createNew(inside, { ...request, newId, type: 'Appointment' }, appointment, { extras: { places } });
   });
 }

@@ -3,45 +3,31 @@ import type { Appointment, Patch } from '@praxis/fhir';
 import type { FhirResponse, InteractionContext } from '../../../engine/context.ts';
 import { discloseReadable } from '../../../engine/rights/disclosing.ts';
 import { changeResource } from '../../../engine/write/patch.ts';
-import type { OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import {
+  declareOutput,
+  declareParts,
+  type OperationParameter,
+  type OperationRequest,
+} from '../../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
 import { seriesSystem } from '../series.ts';
 import { listSeriesMembers, requireSeriesMember, type SeriesMember } from '../series-members.ts';
 
 /** Which appointments are meant. */
 export const seriesScopes = ['one', 'following', 'all'] as const;
-export type SeriesScope = (typeof seriesScopes)[number];
 
-const out = (name: string, type: string, documentation: string, min: 0 | 1 = 1): OperationParameter => ({
-  name,
-  use: 'out',
-  min,
-  max: 1,
-  type,
-  documentation,
-});
+const reference = declareOutput('reference', 'Reference', 'The appointment.');
 
 export const cancelledSeriesResults: readonly OperationParameter[] = [
-  out('series', 'Identifier', 'The series, where scope is not one.', 0),
-  {
-    name: 'cancelled',
-    use: 'out',
-    min: 0,
-    max: '*',
-    documentation: 'Each appointment of it that was cancelled now.',
-    parts: [
-      out('reference', 'Reference', 'The appointment.'),
-      out('appointment', 'Appointment', 'It as it is now, as far as the application may read it.', 0),
-    ],
-  },
-  {
-    name: 'left',
-    use: 'out',
-    min: 0,
-    max: '*',
-    documentation: 'Each that was left as it is, since it has begun, is over, or was cancelled before.',
-    parts: [out('reference', 'Reference', 'The appointment.'), out('status', 'code', 'Its status.')],
-  },
+  declareOutput('series', 'Identifier', 'The series, where scope is not one.', { min: 0 }),
+  declareParts('cancelled', 'Each appointment of it that was cancelled now.', [
+    reference,
+    declareOutput('appointment', 'Appointment', 'It as it is now, as far as the application may read it.', { min: 0 }),
+  ]),
+  declareParts('left', 'Each that was left as it is, since it has begun, is over, or was cancelled before.', [
+    reference,
+    declareOutput('status', 'code', 'Its status.'),
+  ]),
 ];
 
 /** Statuses in which an appointment is still to come. */
@@ -54,7 +40,7 @@ const coming: ReadonlySet<string> = new Set(['proposed', 'pending', 'booked', 'w
 export async function cancelSeries(
   context: InteractionContext,
   request: OperationRequest,
-  scope: Exclude<SeriesScope, 'one'>,
+  scope: 'following' | 'all',
   patch: Patch,
 ): Promise<FhirResponse> {
   const touched = patch.touches.flatMap(({ member }) => member ?? []);
@@ -78,16 +64,13 @@ async function cancelMember(
   { id, appointment }: SeriesMember,
   patch: Patch,
 ): Promise<OutputParameter> {
-  const reference = { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } } as const;
+  const named = { name: 'reference', type: 'Reference', value: { reference: `Appointment/${id}` } } as const;
   const { status = '' } = appointment;
   if (!isComing(context, appointment, status))
-    return { name: 'left', parts: [reference, { name: 'status', type: 'code', value: status }] };
+    return { name: 'left', parts: [named, { name: 'status', type: 'code', value: status }] };
   const row = await changeResource(context, { ...request, id, ifMatch: undefined, ifNoneMatch: undefined }, patch);
   const resource = request.prefer.return === 'minimal' ? undefined : discloseReadable(context, row);
-  return {
-    name: 'cancelled',
-    parts: [reference, ...(resource === undefined ? [] : [{ name: 'appointment', resource }])],
-  };
+  return { name: 'cancelled', parts: [named, ...(resource ? [{ name: 'appointment', resource }] : [])] };
 }
 
 /** Those who wait for a time have none that could be past. */

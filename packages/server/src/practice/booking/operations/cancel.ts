@@ -10,10 +10,10 @@ import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireValidId } from '../../../engine/write/build-write.ts';
 import { buildPatchResponse, changeResource } from '../../../engine/write/patch.ts';
 import { readObjectInput, readTextInput } from '../../../operations/input.ts';
-import type { Operation, OperationRequest } from '../../../operations/operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
-import { findBodyParameter, seriesUnits } from './body-parameter.ts';
-import { cancelledSeriesResults, cancelSeries, type SeriesScope, seriesScopes } from './cancel-series.ts';
+import { cancelledSeriesResults, cancelSeries, seriesScopes } from './cancel-series.ts';
+import { findBodyParameter, seriesUnits } from './parameters.ts';
 
 export const cancel: Operation = {
   name: 'cancel',
@@ -31,45 +31,27 @@ export const cancel: Operation = {
   types: ['Appointment'],
   affectsState: true,
   parameters: [
-    {
-      name: 'reason',
-      use: 'in',
-      min: 1,
-      max: 1,
-      type: 'CodeableConcept',
-      documentation: 'Why: a code of the cancellation reasons of the practice. It becomes cancelationReason.',
-    },
-    {
-      name: 'comment',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'string',
-      documentation: 'More about it, for the practice. It takes the place of the comment.',
-    },
-    {
-      name: 'scope',
-      use: 'in',
-      min: 0,
-      max: 1,
-      type: 'code',
-      documentation:
-        'Of a series: one (this one, if absent), following (this one and those after it in the series) or all. Those that have begun are left.',
-    },
-    {
-      name: 'return',
-      use: 'out',
-      min: 0,
-      max: 1,
-      type: 'Appointment',
-      documentation:
-        'The appointment as it is now, as a PATCH answers; with another scope than one a Parameters resource tells instead.',
-    },
+    declareInput(
+      'reason',
+      'CodeableConcept',
+      'Why: a code of the cancellation reasons of the practice. It becomes cancelationReason.',
+      { min: 1 },
+    ),
+    declareInput('comment', 'string', 'More about it, for the practice. It takes the place of the comment.'),
+    declareInput(
+      'scope',
+      'code',
+      'Of a series: one (this one, if absent), following (this one and those after it in the series) or all. Those that have begun are left.',
+    ),
+    declareOutput(
+      'return',
+      'Appointment',
+      'The appointment as it is now, as a PATCH answers; with another scope than one a Parameters resource tells instead.',
+      { min: 0 },
+    ),
     ...cancelledSeriesResults,
   ],
-  authorize(context) {
-    requireGrants(context, 'Appointment', 'u');
-  },
+  authorize: (context) => requireGrants(context, 'Appointment', 'u'),
   answer,
 };
 
@@ -87,12 +69,9 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     touches: Object.keys(set).map((member) => ({ member, blind: true })),
     apply: (resource) => ({ ...resource, ...set }),
   };
-  const scope = scopeOf(request);
+  const asked = readTextInput(request.input, 'scope') ?? 'one';
+  const scope =
+    seriesScopes.find((each) => each === asked) ?? refuseParameter('scope', `takes ${seriesScopes.join(', ')}`);
   if (scope !== 'one') return await cancelSeries(context, request, scope, patch);
   return buildPatchResponse(context, request, await changeResource(context, request, patch));
-}
-
-function scopeOf({ input }: OperationRequest): SeriesScope {
-  const asked = readTextInput(input, 'scope') ?? 'one';
-  return seriesScopes.find((each) => each === asked) ?? refuseParameter('scope', `takes ${seriesScopes.join(', ')}`);
 }

@@ -4,10 +4,12 @@ import { readBooleanInput, readIntegerInput, readTextInput, readTextInputs } fro
 import type { OperationRequest } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { parseDate, toDateRange } from '../../../search/kinds/date-range.ts';
+import type { LocalPeriod } from '../../calendars/calendar.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
 import type { SlotPlace } from '../../calendars/free-slots.ts';
 import { dayMs } from '../../calendars/zone.ts';
 import type { PreferredTimes } from '../preferred-times.ts';
+import { stripBaseUrl } from './parameters.ts';
 
 /** Days that one search may span. */
 export const findDaysMax = 90;
@@ -100,11 +102,11 @@ function momentOf(
 
 function idsOf(context: InteractionContext, name: string, texts: readonly string[]): ReadonlySet<string> {
   const type = name === 'practitioner' ? 'Practitioner' : 'Location';
-  return new Set(texts.map((text) => localOf(context, text).replace(new RegExp(`^${type}/`), '')));
+  return new Set(texts.map((text) => stripBaseUrl(context, text).replace(new RegExp(`^${type}/`), '')));
 }
 
 function actorOf(context: InteractionContext, text: string): string {
-  const local = localOf(context, text);
+  const local = stripBaseUrl(context, text);
   if (/^(?:Practitioner|Location|Device)\/[A-Za-z0-9\-.]{1,64}$/.test(local)) return local;
   return refuseParameter(
     'with',
@@ -112,17 +114,12 @@ function actorOf(context: InteractionContext, text: string): string {
   );
 }
 
-function localOf({ baseUrl }: InteractionContext, text: string): string {
-  return text.startsWith(`${baseUrl}/`) ? text.slice(baseUrl.length + 1) : text;
-}
-
 function dayOf(text: string): number {
-  const names: readonly string[] = dayNames;
-  const day = names.indexOf(text);
+  const day = dayNames.indexOf(text);
   return day < 0 ? refuseParameter('day', `takes ${dayNames.join(', ')}`) : day;
 }
 
-function periodOf(text: string): { readonly fromMinutes: number; readonly toMinutes: number } {
+function periodOf(text: string): LocalPeriod {
   const [, fromHour, fromMinute, toHour, toMinute] =
     /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)$/.exec(text) ?? [];
   const fromMinutes = Number(fromHour) * 60 + Number(fromMinute);

@@ -11,13 +11,11 @@ import { listResponse } from '../../../engine/list-response.ts';
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { discloseRow } from '../../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../../engine/search/search-links.ts';
-import type { Operation, OperationParameter, OperationRequest } from '../../../operations/operation.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
 import {
-  type FreeSlotsContext,
   freeSlots,
   RestUnseen,
   type ScheduledCalendar,
-  type SlotPlace,
   stepsOfAnswer,
   toPractitionerReference,
 } from '../../calendars/free-slots.ts';
@@ -36,13 +34,7 @@ import {
   readFind,
 } from './find-parameters.ts';
 
-const input = (
-  name: string,
-  type: string,
-  max: 1 | '*',
-  documentation: string,
-  min: 0 | 1 = 0,
-): OperationParameter => ({ name, use: 'in', min, max, type, documentation });
+const many = { max: '*' } as const;
 
 export const find: Operation = {
   name: 'find',
@@ -58,36 +50,32 @@ export const find: Operation = {
   affectsState: false,
   isList: true,
   parameters: [
-    input('appointment-type', 'string', '*', 'Codes of appointment types; a slot of any of them will do.', 1),
-    input('start', 'string', 1, 'From when: a date or a time; now if absent.'),
-    input('end', 'string', 1, `Up to when, ${findDaysMax} days after start at most, which is the default.`),
-    input('practitioner', 'string', '*', 'Any of these will do; absent: all who have a calendar.'),
-    input('location', 'string', '*', 'At any of these; absent: at all.'),
-    input(
+    declareInput('appointment-type', 'string', 'Codes of appointment types; a slot of any of them will do.', {
+      min: 1,
+      max: '*',
+    }),
+    declareInput('start', 'string', 'From when: a date or a time; now if absent.'),
+    declareInput('end', 'string', `Up to when, ${findDaysMax} days after start at most, which is the default.`),
+    declareInput('practitioner', 'string', 'Any of these will do; absent: all who have a calendar.', many),
+    declareInput('location', 'string', 'At any of these; absent: at all.', many),
+    declareInput(
       'with',
       'string',
-      '*',
       'Further practitioners, rooms and equipment that all have to be free at the same time.',
+      many,
     ),
-    input('day', 'code', '*', 'Preferred days of the week: mon, tue, wed, thu, fri, sat, sun.'),
-    input(
+    declareInput('day', 'code', 'Preferred days of the week: mon, tue, wed, thu, fri, sat, sun.', many),
+    declareInput(
       'time',
       'string',
-      '*',
       'Preferred times of the day at which it begins, such as 08:00-12:00, by the clock there.',
+      many,
     ),
-    input('others', 'boolean', 1, 'Whether slots at other times follow those at preferred ones; false if absent.'),
-    input('first-available', 'boolean', 1, 'Of each practitioner and location the first slot only, on one page.'),
-    input('_count', 'integer', 1, `Slots of a page, ${findCountMax} at most.`),
-    input('_cursor', 'string', 1, 'What the link next of the page before holds.'),
-    {
-      name: 'return',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'Bundle',
-      documentation: 'A searchset of free slots: by start, then practitioner, then appointment type.',
-    },
+    declareInput('others', 'boolean', 'Whether slots at other times follow those at preferred ones; false if absent.'),
+    declareInput('first-available', 'boolean', 'Of each practitioner and location the first slot only, on one page.'),
+    declareInput('_count', 'integer', `Slots of a page, ${findCountMax} at most.`),
+    declareInput('_cursor', 'string', 'What the link next of the page before holds.'),
+    declareOutput('return', 'Bundle', 'A searchset of free slots: by start, then practitioner, then appointment type.'),
   ],
   authorize(context) {
     requireGrants(context, 'Slot', 's');
@@ -96,20 +84,15 @@ export const find: Operation = {
   answer,
 };
 
-interface Page {
-  readonly slots: readonly OfferedSlot[];
-  readonly next: FindPlace | undefined;
-}
-
 /** @throws PraxisError `operation-parameter-invalid`, `too-costly` */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const asked = readFind(context, request);
   const all = await readScheduledCalendars(context.store, context.scope);
-  const page = await pageOf(context, asked, all);
+  const { slots, next } = await findPage(context, asked, all);
   return listResponse(context, {
     type: 'searchset',
-    links: linksOf(context, request, page),
-    entries: page.slots.flatMap((slot) => entryOf(context, slot)),
+    links: linksOf(context, request, next),
+    entries: slots.flatMap((slot) => entryOf(context, slot)),
   });
 }
 
@@ -120,16 +103,16 @@ const stepsPerSight = 200;
  * The slots of a page. Where the budget does not suffice for all of it, those that were found, with a place to go on from.
  * @throws PraxisError `too-costly` where there is no such place: `first-available` has one page
  */
-async function pageOf(
+async function findPage(
   context: InteractionContext,
   asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
-): Promise<Page> {
+): Promise<{ readonly slots: readonly OfferedSlot[]; readonly next?: FindPlace }> {
   const slots: OfferedSlot[] = [];
   const phases = asked.others ? [false, true] : [false];
   for (const isOther of phases.filter((phase) => phase || asked.after?.isOther !== true)) {
     try {
-      const next = await fillPage(context, asked, calendars, { isOther, slots });
+      const next = await fillPage(context, asked, calendars, isOther, slots);
       if (next !== undefined) return { slots, next: { ...next, isOther } };
     } catch (error) {
       if (!(error instanceof RestUnseen)) throw error;
@@ -137,29 +120,26 @@ async function pageOf(
     }
     if (asked.firstAvailable && slots.length === calendars.length) break;
   }
-  return { slots, next: undefined };
+  return { slots };
 }
 
-interface Phase {
-  /** Whether slots at other times than the preferred ones are looked at, or those at preferred ones. */
-  readonly isOther: boolean;
-  /** Those found before. */
-  readonly slots: OfferedSlot[];
-}
-
-/** Adds the slots of a phase; returns the place of the last that was looked at, unless all were. */
+/**
+ * Adds the slots at other times than the preferred ones, or those at preferred ones, to those found before.
+ * @returns the last that was looked at, unless all were
+ */
 async function fillPage(
   context: InteractionContext,
   asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
-  { isOther, slots }: Phase,
-): Promise<SlotPlace | undefined> {
+  isOther: boolean,
+  slots: OfferedSlot[],
+): Promise<OfferedSlot | undefined> {
   const { budget } = context;
   const isSeen = compileSlotTest(context, listSlotGrants(context.policy));
   const done = new Set(slots.map(({ calendar }) => calendar.number));
   const isDone = (calendar: number): boolean => asked.firstAvailable && done.has(calendar);
   let last: OfferedSlot | undefined;
-  for await (const slot of walk(context, asked, calendars, { isOther, isDone })) {
+  for await (const slot of walk(context, asked, calendars, isOther, isDone)) {
     const isShort = !asked.firstAvailable && budget.stepsLeft < stepsOfAnswer;
     if (isShort && last !== undefined) return last;
     last = slot;
@@ -176,29 +156,30 @@ async function fillPage(
 
 /** All that are free in order, after the place where the page before ended in this phase. */
 function walk(
-  { scope, store, clock, budget }: InteractionContext,
+  context: InteractionContext,
   asked: FindParameters,
   calendars: readonly ScheduledCalendar[],
-  { isOther, isDone }: { readonly isOther: boolean; readonly isDone: (calendar: number) => boolean },
+  isOther: boolean,
+  isDone: (calendar: number) => boolean,
 ): AsyncGenerator<OfferedSlot> {
   const { fromMs, toMs, appointmentTypes, practitioners, locations, after, preferred } = asked;
-  const context: FreeSlotsContext = { scope, store, nowMs: clock.now(), budget };
+  const seeking = { ...context, nowMs: context.clock.now() };
   const place = after?.isOther === isOther ? { after } : {};
   const others = asked.together.filter((actor) => actor.startsWith('Practitioner/'));
   const things = asked.together.filter((actor) => !actor.startsWith('Practitioner/'));
   const startsOn = isOther ? buildOtherStarts(preferred) : buildPreferredStarts(preferred);
-  const wanted = { fromMs, toMs, appointmentTypes, startsOn, endsEarly: !asked.firstAvailable };
+  const wanted = { fromMs, toMs, appointmentTypes, endsEarly: !asked.firstAvailable };
   const own = calendars
     .filter(({ calendar }) => practitioners.size === 0 || practitioners.has(calendar.practitioner))
     .filter(({ calendar }) => locations.size === 0 || locations.has(calendar.location))
     .filter(({ calendar }) => !others.includes(toPractitionerReference(calendar)))
     .map((scheduled) => requireResourcesToo(scheduled, things));
-  const companions = others.map((actor) =>
-    calendars.filter(({ calendar }) => toPractitionerReference(calendar) === actor),
-  );
-  const theirs = { fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs), toMs, appointmentTypes };
-  const walks = companions.map((each) => freeSlots(context, each, { ...theirs, endsEarly: wanted.endsEarly }));
-  return mergeSlots([freeSlots(context, own, { ...wanted, ...place, isDone }), ...walks]);
+  const theirs = { ...wanted, fromMs: Math.max(fromMs, place.after?.startMs ?? fromMs) };
+  const walks = others.map((actor) => {
+    const companions = calendars.filter(({ calendar }) => toPractitionerReference(calendar) === actor);
+    return freeSlots(seeking, companions, theirs);
+  });
+  return mergeSlots([freeSlots(seeking, own, { ...wanted, startsOn, ...place, isDone }), ...walks]);
 }
 
 function entryOf(context: InteractionContext, slot: OfferedSlot): readonly BundleEntry[] {
@@ -207,7 +188,11 @@ function entryOf(context: InteractionContext, slot: OfferedSlot): readonly Bundl
   return [{ fullUrl: `${context.baseUrl}/Slot/${slot.id}`, resource, search: { mode: 'match' } }];
 }
 
-function linksOf({ baseUrl }: InteractionContext, { parameters }: OperationRequest, { next }: Page): BundleLink[] {
+function linksOf(
+  { baseUrl }: InteractionContext,
+  { parameters }: OperationRequest,
+  next: FindPlace | undefined,
+): BundleLink[] {
   const linkTo = (query: OperationRequest['parameters']): string => `${baseUrl}/Slot/$find?${encodeQuery(query)}`;
   const asked = parameters.filter(([name]) => !['_format', '_pretty'].includes(name));
   const self: BundleLink = { relation: 'self', url: linkTo(asked) };

@@ -1,7 +1,7 @@
 /** The part `recurrence` of $book, declared and read. */
 
 import { readIntegerInput, readTextInput, readTextInputs } from '../../../operations/input.ts';
-import type { OperationInput, OperationParameter } from '../../../operations/operation.ts';
+import { declareInput, type OperationInput, type OperationParameter } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
 import { type Day, dayMs, formatDate, toLocalDay, toWeekday } from '../../calendars/zone.ts';
@@ -23,21 +23,6 @@ const intervalMax = 99;
 /** What happens to all when one of them cannot be booked. */
 const onTaken = ['refuse', 'skip'] as const;
 
-const part = (
-  name: string,
-  type: string,
-  documentation: string,
-  max: 1 | '*' = 1,
-  min: 0 | 1 = 0,
-): OperationParameter => ({
-  name,
-  use: 'in',
-  min,
-  max,
-  type,
-  documentation,
-});
-
 export const recurrenceParameter: OperationParameter = {
   name: 'recurrence',
   use: 'in',
@@ -45,18 +30,18 @@ export const recurrenceParameter: OperationParameter = {
   max: 1,
   documentation: `Makes a series: the slot is the first of up to ${occurrencesMax}, the others are at the same time by the clock of the location.`,
   parts: [
-    part('frequency', 'code', `${frequencies.join(', ')}.`, 1, 1),
-    part('interval', 'positiveInt', 'Every so many days, weeks or months; 1 if absent.'),
-    part(
+    declareInput('frequency', 'code', `${frequencies.join(', ')}.`, { min: 1 }),
+    declareInput('interval', 'positiveInt', 'Every so many days, weeks or months; 1 if absent.'),
+    declareInput(
       'weekday',
       'code',
       `Of a weekly series: ${dayNames.join(', ')}. That of the slot if absent, else it is one of them.`,
-      '*',
+      { max: '*' },
     ),
-    part('count', 'positiveInt', 'How many times, those left out among them. This or until.'),
-    part('until', 'date', 'The last day there may be one.'),
-    part('except', 'date', 'Days that are left out.', '*'),
-    part(
+    declareInput('count', 'positiveInt', 'How many times, those left out among them. This or until.'),
+    declareInput('until', 'date', 'The last day there may be one.'),
+    declareInput('except', 'date', 'Days that are left out.', { max: '*' }),
+    declareInput(
       'taken',
       'code',
       'Where one cannot be booked: refuse all of them (if absent), or skip it, which the answer tells.',

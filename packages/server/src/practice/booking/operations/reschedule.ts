@@ -10,18 +10,17 @@ import type { FhirResponse, InteractionContext } from '../../../engine/context.t
 import { requireGrants } from '../../../engine/rights/denials.ts';
 import { requireValidId } from '../../../engine/write/build-write.ts';
 import { buildPatchResponse, changeResource } from '../../../engine/write/patch.ts';
-import { readTextInput } from '../../../operations/input.ts';
-import type { Operation, OperationRequest } from '../../../operations/operation.ts';
-import { refuseParameter } from '../../../operations/parameter-problem.ts';
+import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
 import { requireSlotGrants } from '../../calendars/slot-grants.ts';
 import type { OfferedSlot } from '../../calendars/slots.ts';
 import { buildSettledAppointment } from '../../waiting-list/waitlist.ts';
 import { listTypeCodes } from '../booking.ts';
-import { claimSlot, toHoldOwner } from '../holding.ts';
+import { claimSlot } from '../holding.ts';
 import { findParticipants, type PlaceOwner } from '../occupancy.ts';
 import { withReservation } from '../reserve.ts';
 import { buildMovedAppointment, slotMembers } from './booked.ts';
-import { buildReservationContext, requireHold, requireNamedSlot } from './placing-context.ts';
+import { readWantedSlot } from './parameters.ts';
+import { buildReservationContext } from './placing-context.ts';
 
 export const reschedule: Operation = {
   name: 'reschedule',
@@ -35,16 +34,9 @@ export const reschedule: Operation = {
   types: ['Appointment'],
   affectsState: true,
   parameters: [
-    { name: 'slot', use: 'in', min: 0, max: 1, type: 'string', documentation: 'The slot to move to, as Slot/id.' },
-    { name: 'hold', use: 'in', min: 0, max: 1, type: 'id', documentation: 'Or a hold of this application.' },
-    {
-      name: 'return',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'Appointment',
-      documentation: 'The appointment as it is now, as a PATCH answers.',
-    },
+    declareInput('slot', 'string', 'The slot to move to, as Slot/id.'),
+    declareInput('hold', 'id', 'Or a hold of this application.'),
+    declareOutput('return', 'Appointment', 'The appointment as it is now, as a PATCH answers.'),
   ],
   authorize(context) {
     requireGrants(context, 'Slot', 's');
@@ -64,17 +56,12 @@ const movable: ReadonlySet<string> = new Set(['proposed', 'pending', 'booked']);
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const named = readTextInput(request.input, 'slot');
-  const held = readTextInput(request.input, 'hold');
-  if ((named === undefined) === (held === undefined))
-    refuseParameter('slot', 'or hold names where it moves to: give one of both, such as slot=Slot/…');
+  const findWanted = readWantedSlot(request.input, 'where it moves to');
   const row = await withReservation(buildReservationContext(context), async (reserving) => {
     const inside = { ...context, store: reserving.store };
-    const kept = held === undefined ? undefined : await requireHold(inside, held);
-    const judged = await requireNamedSlot(inside, kept?.slot ?? named ?? '');
+    const { judged, replaces } = await findWanted(inside);
     const owner: PlaceOwner = `Appointment/${request.id}`;
     const before = await findParticipants(inside.store, context.scope, owner);
-    const replaces = kept === undefined ? [] : [toHoldOwner(kept.id)];
     const places = await claimSlot(reserving, judged, { owner, replaces });
     const patch: Patch = {
       touches: slotMembers.map((member) => ({ member, blind: false })),
@@ -92,19 +79,17 @@ function moved(
   actors: readonly string[],
 ): JsonObject {
   const { status = '' } = appointment;
-  if (!movable.has(status)) {
+  if (!movable.has(status))
     fail('rule-broken', {
       diagnostics: `An appointment that is ${status} cannot be moved, only one that is ${[...movable].join(', ')}`,
       expression: ['Appointment.status'],
     });
-  }
   const codes = listTypeCodes(appointment);
-  if (!codes.includes(slot.type.code)) {
+  if (!codes.includes(slot.type.code))
     fail('rule-broken', {
       diagnostics: `The slot is for ${slot.type.code}, the appointment for ${codes.join(', ') || 'no type'}: name a slot of its type`,
       expression: ['Appointment.appointmentType'],
     });
-  }
   // Who moves an offer of the waiting list has taken it.
   return buildMovedAppointment(buildSettledAppointment(appointment), slot, before, actors);
 }
