@@ -62,16 +62,9 @@ function daysOf(first: Day, recurrence: Recurrence): readonly Day[] | undefined 
 /** The days of the rule from the first on, without an end. */
 function* ruleDays(first: Day, { frequency, interval, weekdays }: Recurrence): Generator<Day> {
   for (let step = 0; ; step += interval) {
-    switch (frequency) {
-      case 'daily':
-        yield first + step;
-        break;
-      case 'weekly':
-        yield* daysOfWeek(first, step, weekdays);
-        break;
-      case 'monthly':
-        yield* dayOfMonth(first, step);
-    }
+    if (frequency === 'daily') yield first + step;
+    else if (frequency === 'weekly') yield* daysOfWeek(first, step, weekdays);
+    else yield* dayOfMonth(first, step);
   }
 }
 

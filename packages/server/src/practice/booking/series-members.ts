@@ -44,13 +44,9 @@ export async function requireSeriesMember(
   const row = await context.store.read(context.scope, 'Appointment', id);
   if (row === undefined) return refuseNotFound('Appointment', id);
   if (row.deleted) return refuseDeleted(context, row);
-  requireTouchable(
-    context,
-    { type: 'Appointment', id },
-    compileCriterionTest(context, 'Appointment', row.content),
-    touched,
-  );
-  if (!isDecidable(context, row)) {
+  const covered = compileCriterionTest(context, 'Appointment', row.content);
+  requireTouchable(context, { type: 'Appointment', id }, covered, touched);
+  if (!decisive.every(compileReadable(context.policy, 'Appointment', covered))) {
     const what = `Asking for a series without reading Appointment.${decisive.join(', Appointment.')}`;
     refuse(context, what, listGrantingEntries(context.policy, 'Appointment', 'r'));
   }
@@ -83,8 +79,8 @@ export async function listSeriesMembers(context: InteractionContext, series: str
     searchParameters: [],
     rights: buildSearchRights(context), // of links to other types: there is none
   });
-  const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
-  const page = planPage({ ...target, query: { ...query, count: membersMax } });
+  const cursor = { secrets, policyFingerprint: '' };
+  const page = planPage({ scope, query: { ...query, count: membersMax }, mandatory: [[]], cursor });
   const { rows, leftOut } = page.cut(await store.selectPage(scope, page.statement));
   if (leftOut !== undefined) throw makeTooCostlyError({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
   return rows
@@ -97,19 +93,10 @@ export async function listSeriesMembers(context: InteractionContext, series: str
 function memberOf(context: InteractionContext, row: StoredResource<'Appointment'>): SeriesMember | undefined {
   const covered = compileCriterionTest(context, 'Appointment', row.content);
   if (compileWritable(context.policy, 'u', 'Appointment', covered) === undefined) return undefined;
-  if (!isDecidable(context, row)) return undefined;
+  if (!decisive.every(compileReadable(context.policy, 'Appointment', covered))) return undefined;
   const appointment = parseStored(row.content);
   const place = findSeriesPlace(appointment);
   return place && { id: row.id, appointment, place };
-}
-
-function isDecidable(context: InteractionContext, row: StoredResource): boolean {
-  const readable = compileReadable(
-    context.policy,
-    'Appointment',
-    compileCriterionTest(context, 'Appointment', row.content),
-  );
-  return decisive.every(readable);
 }
 
 /** https://hl7.org/fhir/R4/search.html#escaping */

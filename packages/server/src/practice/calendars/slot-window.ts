@@ -92,12 +92,11 @@ export function computeSearchWindow(spans: readonly TimeSpan[]): TimeSpan | unde
   if (spans.length === 0) return undefined;
   const fromMs = Math.min(...spans.map((span) => span.fromMs));
   const toMs = Math.max(...spans.map((span) => span.toMs));
-  if (!Number.isFinite(fromMs) || !Number.isFinite(toMs)) {
+  if (!Number.isFinite(fromMs) || !Number.isFinite(toMs))
     return refuseValue(
       'date',
       `needs both ends of a window of at most ${windowDaysMax} days, such as date=2026-03-02 or date=ge2026-03-02&date=le2026-03-06 (start takes the same)`,
     );
-  }
   if (toMs - fromMs > windowMaxMs) {
     const hours = Math.round((toMs - fromMs) / hourMs);
     refuseValue(
