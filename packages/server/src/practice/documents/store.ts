@@ -49,18 +49,15 @@ export interface ShownContent extends Omit<UploadedFile, 'sha1'> {
   readonly patient: string | undefined;
 }
 
-interface OfferRow {
+/** Columns of content: a statement reads some of them. */
+interface ContentRow {
   readonly id: string | null;
+  readonly application: number;
   readonly created: number;
   readonly expires: number;
   readonly size_max: number;
   readonly announced_type: string | null;
   readonly used: boolean;
-}
-
-interface ContentRow {
-  readonly id: string | null;
-  readonly application: number;
   readonly object_key: string;
   readonly size: number;
   readonly media_type: string;
@@ -69,12 +66,7 @@ interface ContentRow {
   readonly patient: string | null;
 }
 
-interface HolderRow {
-  readonly content: string;
-  readonly holder: string | null;
-  readonly patient: string | null;
-  readonly sha256: Buffer;
-}
+type HolderRow = Omit<ContentHolder, 'holder' | 'patient'> & { holder: string | null; patient: string | null };
 
 const reading: StatementOptions = { idempotent: true };
 
@@ -82,10 +74,18 @@ const reading: StatementOptions = { idempotent: true };
 export async function offerUpload(
   store: StatementRunner,
   scope: TenantScope,
-  offer: UploadOffer,
+  { id, createdMs, expiresMs, sizeMax, announcedType }: UploadOffer,
   looseMax: number,
 ): Promise<boolean> {
-  return (await countChanged(store, scope, offerStatement(scope, offer, looseMax))) === 1;
+  const { firm, application } = scope;
+  const changes = sql`
+    offered AS (
+      INSERT INTO document_content (firm, id, application, created, expires, size_max, announced_type)
+      SELECT ${firm}, ${id}, ${application}, ${createdMs}::bigint, ${expiresMs}::bigint, ${sizeMax}::bigint, ${announcedType ?? null}
+      ${fresh(scope)} AND (SELECT count(*) FROM (
+        SELECT FROM document_content WHERE firm = ${firm} AND application = ${application} AND NOT held LIMIT ${looseMax}) loose) < ${looseMax}
+      RETURNING 1)`;
+  return (await countChanged(store, scope, changes, sql`offered`)) === 1;
 }
 
 /** The offer, where it was made to the application; `isUsed`: content was uploaded by it. */
@@ -94,7 +94,12 @@ export async function findUploadOffer(
   scope: TenantScope,
   id: string,
 ): Promise<(UploadOffer & { readonly isUsed: boolean }) | undefined> {
-  const [row] = await store.run<OfferRow>(scope, offeredStatement(scope, id), reading);
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, c.id, c.created, c.expires, c.size_max, c.announced_type, c.object_key IS NOT NULL AS used
+    FROM access_epoch e LEFT JOIN document_content c ON c.firm = ${firm} AND c.id = ${id} AND c.application = ${application}
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<ContentRow>(scope, statement, reading);
   if (row === undefined || row.id === null) return undefined;
   const { created, expires, size_max: sizeMax, announced_type: announced, used: isUsed } = row;
   return { id, createdMs: created, expiresMs: expires, sizeMax, announcedType: announced ?? undefined, isUsed };
@@ -107,7 +112,10 @@ export async function announceObject(
   name: string,
   nowMs: number,
 ): Promise<void> {
-  await countChanged(store, scope, announceStatement(scope, name, nowMs));
+  const changes = sql`
+    announced AS (
+      INSERT INTO content_discard (firm, object_key, since) SELECT ${scope.firm}, ${name}, ${nowMs}::bigint ${fresh(scope)} RETURNING 1)`;
+  await countChanged(store, scope, changes, sql`announced`);
 }
 
 /** Uses the offer up; false when it was used or has ended meanwhile. Of several at once exactly one succeeds. */
@@ -115,26 +123,46 @@ export async function keepUpload(
   store: StatementRunner,
   scope: TenantScope,
   id: string,
-  file: UploadedFile,
+  { name, size, mediaType, sha256, sha1 }: UploadedFile,
   nowMs: number,
 ): Promise<boolean> {
-  return (await countChanged(store, scope, keepStatement(scope, id, file, nowMs))) === 1;
+  const { firm, application } = scope;
+  const changes = sql`
+    kept AS (
+      UPDATE document_content SET object_key = ${name}, size = ${size}::bigint, uploaded = ${nowMs}::bigint,
+        media_type = ${mediaType}, sha256 = ${sha256}, sha1 = ${sha1}
+      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND object_key IS NULL
+        AND expires > ${nowMs}::bigint AND size_max >= ${size}::bigint AND EXISTS (SELECT ${fresh(scope)})
+      RETURNING 1),
+    named AS (DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name} AND EXISTS (SELECT FROM kept))`;
+  return (await countChanged(store, scope, changes, sql`kept`)) === 1;
 }
 
 /**
  * Those of the contents that were uploaded. Inside a transaction, which then is alone in having resources hold them or
- * copies of them.
+ * copies of them: of two that would hold the same bytes for a patient, one sees what the other did.
  */
 export async function lockContents(
   store: StatementRunner,
   scope: TenantScope,
   ids: readonly string[],
 ): Promise<readonly KnownContent[]> {
-  const rows = await store.run<ContentRow>(scope, lockStatement(scope, ids));
+  const statement = sql`
+    WITH locked AS MATERIALIZED (
+      SELECT id, application, size, media_type, sha256, sha1 FROM document_content
+      WHERE firm = ${scope.firm} AND sha256 = ANY (ARRAY(
+        SELECT sha256 FROM document_content WHERE firm = ${scope.firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
+      ORDER BY id FOR UPDATE)
+    SELECT e.epoch, l.* FROM access_epoch e LEFT JOIN locked l ON true
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
+  const rows = await store.run<ContentRow>(scope, statement);
   return rows.flatMap(({ id, application, size, media_type: mediaType, sha256, sha1 }) =>
     id !== null && ids.includes(id) ? [{ id, application, size, mediaType, sha256, sha1 }] : [],
   );
 }
+
+/** Holders that are told of at most. */
+const holdersMax = 200;
 
 /** Which resources hold the contents or copies of them. */
 export async function findContentHolders(
@@ -142,7 +170,15 @@ export async function findContentHolders(
   scope: TenantScope,
   ids: readonly string[],
 ): Promise<readonly ContentHolder[]> {
-  const rows = await store.run<HolderRow>(scope, holdersStatement(scope, ids), reading);
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, h.* FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT h.content, c.sha256, h.holder, h.patient FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id
+      WHERE c.firm = ${firm} AND c.sha256 = ANY (ARRAY(
+        SELECT sha256 FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
+      ORDER BY c.created, c.id, h.holder LIMIT ${holdersMax} OFFSET 0) h ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<HolderRow>(scope, statement, reading);
   return rows.flatMap(({ content, holder, patient, sha256 }) =>
     holder === null ? [] : [{ content, sha256, holder, patient: patient ?? undefined }],
   );
@@ -156,7 +192,16 @@ export async function holdContents(
   holder: string,
   patient: string | undefined,
 ): Promise<void> {
-  await countChanged(store, scope, holdStatement(scope, ids, holder, patient));
+  const { firm } = scope;
+  const changes = sql`
+    holding AS (
+      INSERT INTO content_holder (firm, content, holder, patient)
+      SELECT ${firm}, n.id, ${holder}, ${patient ?? null} FROM unnest(${ids}::text[]) AS n(id) WHERE EXISTS (SELECT ${fresh(scope)})
+      ON CONFLICT (firm, content, holder) DO UPDATE SET patient = EXCLUDED.patient RETURNING 1),
+    held AS (
+      UPDATE document_content SET held = true
+      WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND NOT held AND EXISTS (SELECT ${fresh(scope)}))`;
+  await countChanged(store, scope, changes, sql`holding`);
 }
 
 /** Content of a live resource that holds it, while the firm's authorisation of the application lasts. */
@@ -167,110 +212,9 @@ export async function findShownContent(
   holder: string,
   nowMs: number,
 ): Promise<ShownContent | undefined> {
-  const [row] = await store.run<ContentRow>(scope, shownStatement(scope, id, holder, nowMs), reading);
-  if (row === undefined || row.id === null) return undefined;
-  const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
-  return { name, size, mediaType, sha256, patient: patient ?? undefined };
-}
-
-async function countChanged(store: StatementRunner, scope: TenantScope, statement: Sql): Promise<number> {
-  return (await store.run<{ readonly rows: number }>(scope, statement))[0]?.rows ?? 0;
-}
-
-/** The caller's rights as they were read; without it a statement that changes something changes nothing. */
-function fresh({ firm, application, epoch }: TenantScope): Sql {
-  return sql`FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application} AND e.epoch = ${epoch}`;
-}
-
-/** Epoch, and what `changes` has changed. */
-function counting({ firm, application }: TenantScope, changes: Sql): Sql {
-  return sql`
-    SELECT e.epoch, (SELECT count(*)::int FROM ${changes}) AS rows
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function offerStatement(scope: TenantScope, offer: UploadOffer, looseMax: number): Sql {
   const { firm, application } = scope;
-  const { id, createdMs, expiresMs, sizeMax, announcedType } = offer;
-  return sql`
-    WITH offered AS (
-      INSERT INTO document_content (firm, id, application, created, expires, size_max, announced_type)
-      SELECT ${firm}, ${id}, ${application}, ${createdMs}::bigint, ${expiresMs}::bigint, ${sizeMax}::bigint, ${announcedType ?? null}
-      ${fresh(scope)} AND (SELECT count(*) FROM (
-        SELECT FROM document_content WHERE firm = ${firm} AND application = ${application} AND NOT held LIMIT ${looseMax}) loose) < ${looseMax}
-      RETURNING 1)
-    ${counting(scope, sql`offered`)}`;
-}
-
-function offeredStatement({ firm, application }: TenantScope, id: string): Sql {
-  return sql`
-    SELECT e.epoch, c.id, c.created, c.expires, c.size_max, c.announced_type, c.object_key IS NOT NULL AS used
-    FROM access_epoch e LEFT JOIN document_content c ON c.firm = ${firm} AND c.id = ${id} AND c.application = ${application}
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function announceStatement(scope: TenantScope, name: string, nowMs: number): Sql {
-  return sql`
-    WITH announced AS (
-      INSERT INTO content_discard (firm, object_key, since) SELECT ${scope.firm}, ${name}, ${nowMs}::bigint ${fresh(scope)} RETURNING 1)
-    ${counting(scope, sql`announced`)}`;
-}
-
-function keepStatement(scope: TenantScope, id: string, file: UploadedFile, nowMs: number): Sql {
-  const { firm, application } = scope;
-  const { name, size, mediaType, sha256, sha1 } = file;
-  return sql`
-    WITH kept AS (
-      UPDATE document_content SET object_key = ${name}, size = ${size}::bigint, uploaded = ${nowMs}::bigint,
-        media_type = ${mediaType}, sha256 = ${sha256}, sha1 = ${sha1}
-      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND object_key IS NULL
-        AND expires > ${nowMs}::bigint AND size_max >= ${size}::bigint AND EXISTS (SELECT ${fresh(scope)})
-      RETURNING 1),
-    named AS (DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name} AND EXISTS (SELECT FROM kept))
-    ${counting(scope, sql`kept`)}`;
-}
-
-/** Copies are locked, too: of two that would hold the same bytes for a patient, one sees what the other did. */
-function lockStatement({ firm, application }: TenantScope, ids: readonly string[]): Sql {
-  return sql`
-    WITH locked AS MATERIALIZED (
-      SELECT id, application, size, media_type, sha256, sha1 FROM document_content
-      WHERE firm = ${firm} AND sha256 = ANY (ARRAY(
-        SELECT sha256 FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
-      ORDER BY id FOR UPDATE)
-    SELECT e.epoch, l.* FROM access_epoch e LEFT JOIN locked l ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-/** Holders that are told of at most. */
-const holdersMax = 200;
-
-function holdersStatement({ firm, application }: TenantScope, ids: readonly string[]): Sql {
-  return sql`
-    SELECT e.epoch, h.* FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT h.content, c.sha256, h.holder, h.patient FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id
-      WHERE c.firm = ${firm} AND c.sha256 = ANY (ARRAY(
-        SELECT sha256 FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND sha256 IS NOT NULL))
-      ORDER BY c.created, c.id, h.holder LIMIT ${holdersMax} OFFSET 0) h ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function holdStatement(scope: TenantScope, ids: readonly string[], holder: string, patient: string | undefined): Sql {
-  const { firm } = scope;
-  return sql`
-    WITH holding AS (
-      INSERT INTO content_holder (firm, content, holder, patient)
-      SELECT ${firm}, n.id, ${holder}, ${patient ?? null} FROM unnest(${ids}::text[]) AS n(id) WHERE EXISTS (SELECT ${fresh(scope)})
-      ON CONFLICT (firm, content, holder) DO UPDATE SET patient = EXCLUDED.patient RETURNING 1),
-    held AS (
-      UPDATE document_content SET held = true
-      WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND NOT held AND EXISTS (SELECT ${fresh(scope)}))
-    ${counting(scope, sql`holding`)}`;
-}
-
-function shownStatement({ firm, application }: TenantScope, id: string, holder: string, nowMs: number): Sql {
   const [type = '', resource = ''] = holder.split('/');
-  return sql`
+  const statement = sql`
     SELECT e.epoch, c.* FROM access_epoch e LEFT JOIN LATERAL (
       SELECT c.id, c.object_key, c.size, c.media_type, c.sha256, h.patient
       FROM document_content c JOIN content_holder h ON h.firm = ${firm} AND h.content = c.id AND h.holder = ${holder}
@@ -279,4 +223,22 @@ function shownStatement({ firm, application }: TenantScope, id: string, holder: 
         AND (z.expires_at IS NULL OR z.expires_at > to_timestamp(${nowMs}::bigint / 1000.0))
       WHERE c.firm = ${firm} AND c.id = ${id} AND c.object_key IS NOT NULL OFFSET 0) c ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<ContentRow>(scope, statement, reading);
+  if (row === undefined || row.id === null) return undefined;
+  const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
+  return { name, size, mediaType, sha256, patient: patient ?? undefined };
+}
+
+/** Runs `changes`, and counts the rows of `counted`, one of them. */
+async function countChanged(store: StatementRunner, scope: TenantScope, changes: Sql, counted: Sql): Promise<number> {
+  const statement = sql`
+    WITH ${changes}
+    SELECT e.epoch, (SELECT count(*)::int FROM ${counted}) AS rows
+    FROM access_epoch e WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
+  return (await store.run<{ readonly rows: number }>(scope, statement))[0]?.rows ?? 0;
+}
+
+/** The caller's rights as they were read; without it a statement that changes something changes nothing. */
+function fresh({ firm, application, epoch }: TenantScope): Sql {
+  return sql`FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application} AND e.epoch = ${epoch}`;
 }

@@ -40,11 +40,7 @@ export interface Proposal extends ProposalDraft {
 
 export type ProposalDecision = Pick<Proposal, 'task' | 'target' | 'closed' | 'decided'>;
 
-interface RuleRow {
-  readonly rtype: number | null;
-  readonly application: number;
-  readonly name: string | null;
-}
+type RuleRow = { rtype: number | null; application: number; name: string | null };
 
 interface ProposalRow {
   readonly task: string | null;
@@ -72,8 +68,12 @@ const everyApplication = 0;
 
 /** Whether what the application of the scope writes of the type waits. */
 export async function awaitsAcceptance(store: StatementRunner, scope: TenantScope, type: string): Promise<boolean> {
-  const options = { ...reading, remembered: true };
-  const [row] = await store.run<{ readonly waits: boolean }>(scope, waitsStatement(scope, type), options);
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, EXISTS (SELECT FROM intake_rule
+      WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND application IN (${everyApplication}, ${application})) AS waits
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly waits: boolean }>(scope, statement, { ...reading, remembered: true });
   return row?.waits === true;
 }
 
@@ -82,28 +82,46 @@ export async function findIntakeRules(
   store: StatementRunner,
   scope: TenantScope,
 ): Promise<readonly (IntakeRule & { readonly applicationName: string | undefined })[]> {
-  const rows = await store.run<RuleRow>(scope, rulesStatement(scope), reading);
-  return rows.flatMap(({ rtype, application, name }) =>
-    rtype === null
-      ? []
-      : [
-          {
-            type: getTypeName(rtype),
-            application: application === everyApplication ? undefined : application,
-            applicationName: name ?? undefined,
-          },
-        ],
-  );
+  const statement = sql`
+    SELECT e.epoch, r.rtype, r.application, a.name
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT rtype, application FROM intake_rule WHERE firm = ${scope.firm} OFFSET 0) r ON true
+    LEFT JOIN application a ON a.id = r.application
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}
+    ORDER BY r.rtype, a.name NULLS FIRST`;
+  const rows = await store.run<RuleRow>(scope, statement, reading);
+  return rows.flatMap(({ rtype, application: number, name }) => {
+    if (rtype === null) return [];
+    const application = number === everyApplication ? undefined : number;
+    return [{ type: getTypeName(rtype), application, applicationName: name ?? undefined }];
+  });
 }
 
 /** Makes a rule, unless there is the same. */
 export async function addIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<void> {
-  await store.run(scope, addRuleStatement(scope, rule), changing);
+  const { firm, application, epoch } = scope;
+  const statement = sql`
+    WITH made AS (
+      INSERT INTO intake_rule (firm, application, rtype)
+      SELECT ${firm}, ${rule.application ?? everyApplication}::int, ${getTypeNumber(rule.type)}::smallint
+      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
+      ON CONFLICT DO NOTHING)
+    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  await store.run(scope, statement, changing);
 }
 
 /** Whether there was one to remove. */
 export async function removeIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<boolean> {
-  const [row] = await store.run<{ readonly gone: number }>(scope, removeRuleStatement(scope, rule), changing);
+  const { firm, application, epoch } = scope;
+  const statement = sql`
+    WITH gone AS (
+      DELETE FROM intake_rule r USING access_epoch a
+      WHERE r.firm = ${firm} AND r.application = ${rule.application ?? everyApplication}::int AND r.rtype = ${getTypeNumber(rule.type)}::smallint
+        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
+      RETURNING 1)
+    SELECT e.epoch, (SELECT count(*)::int FROM gone) AS gone
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly gone: number }>(scope, statement, changing);
   return row?.gone === 1;
 }
 
@@ -112,13 +130,45 @@ export async function removeIntakeRule(store: StatementRunner, scope: TenantScop
  * @returns false where as many of the application's wait as may
  */
 export async function addProposal(store: StatementRunner, scope: TenantScope, draft: ProposalDraft): Promise<boolean> {
-  const [row] = await store.run<{ readonly made: number }>(scope, addStatement(scope, draft), changing);
+  const { firm, application, epoch } = scope;
+  const { task, type, target = null, base, proposedAtMs, proposed } = draft;
+  const statement = sql`
+    WITH made AS (
+      INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, target, proposed)
+      SELECT ${proposedAtMs}::bigint, ${firm}, ${application}, ${base}::int, ${getTypeNumber(type)}::smallint, ${task}, ${target}, ${proposed}
+      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
+        AND (SELECT count(*) FROM (SELECT FROM intake_proposal
+          WHERE firm = ${firm} AND application = ${application} AND NOT closed LIMIT ${waitingMax}) w) < ${waitingMax}
+      RETURNING 1)
+    SELECT e.epoch, (SELECT count(*)::int FROM made) AS made
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly made: number }>(scope, statement, changing);
   return row?.made === 1;
 }
 
 /** Ends what was taken back: in the transaction that writes the Task. Nothing where there is no such proposal. */
 export async function closeProposal(store: StatementRunner, scope: TenantScope, task: string): Promise<void> {
-  await store.run(scope, closeStatement(scope, task), changing);
+  await change(store, scope, task, sql`closed = true`);
+}
+
+/** Keeps what was decided: in the transaction that writes the Task. */
+export async function decideProposal(
+  store: StatementRunner,
+  scope: TenantScope,
+  { task, target, closed, decided }: ProposalDecision,
+): Promise<void> {
+  await change(store, scope, task, sql`target = ${target ?? null}, closed = ${closed}, decided = ${decided}`);
+}
+
+async function change(store: StatementRunner, scope: TenantScope, task: string, changes: Sql): Promise<void> {
+  const { firm, application, epoch } = scope;
+  const statement = sql`
+    WITH made AS (
+      UPDATE intake_proposal p SET ${changes} FROM access_epoch a
+      WHERE p.firm = ${firm} AND p.task = ${task}
+        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
+    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  await store.run(scope, statement, changing);
 }
 
 /** The proposal of a Task; undefined: it is a Task for something else. */
@@ -127,110 +177,28 @@ export async function findProposal(
   scope: TenantScope,
   task: string,
 ): Promise<Proposal | undefined> {
-  return (await store.run<ProposalRow>(scope, proposalStatement(scope, task), reading)).flatMap(proposalsOf)[0];
-}
-
-/** Those that are not closed, oldest first, with the Tasks that tell how far they are. */
-export async function findWaitingProposals(
-  store: StatementRunner,
-  scope: TenantScope,
-  limit: number,
-): Promise<readonly (Proposal & { readonly status: string })[]> {
-  const rows = await store.run<ProposalRow>(scope, waitingStatement(scope, limit), { idempotent: true });
-  return rows.flatMap((row) => proposalsOf(row).map((proposal) => ({ ...proposal, status: row.status ?? '' })));
-}
-
-/** Keeps what was decided: in the transaction that writes the Task. */
-export async function decideProposal(
-  store: StatementRunner,
-  scope: TenantScope,
-  decision: ProposalDecision,
-): Promise<void> {
-  await store.run(scope, decideStatement(scope, decision), changing);
-}
-
-function proposalsOf(row: ProposalRow): readonly Proposal[] {
-  const { task, application, name, rtype, target, base, proposed_at, closed, proposed, decided } = row;
-  if (task === null) return [];
-  const type = getTypeName(rtype);
-  const made = { task, application, applicationName: name, type, target: target ?? undefined };
-  return [{ ...made, base, proposedAtMs: proposed_at, closed, proposed, decided }];
-}
-
-function waitsStatement({ firm, application }: TenantScope, type: string): Sql {
-  return sql`
-    SELECT e.epoch, EXISTS (SELECT FROM intake_rule
-      WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND application IN (${everyApplication}, ${application})) AS waits
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function rulesStatement({ firm, application }: TenantScope): Sql {
-  return sql`
-    SELECT e.epoch, r.rtype, r.application, a.name
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT rtype, application FROM intake_rule WHERE firm = ${firm} OFFSET 0) r ON true
-    LEFT JOIN application a ON a.id = r.application
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY r.rtype, a.name NULLS FIRST`;
-}
-
-function addRuleStatement({ firm, application, epoch }: TenantScope, rule: IntakeRule): Sql {
-  return sql`
-    WITH made AS (
-      INSERT INTO intake_rule (firm, application, rtype)
-      SELECT ${firm}, ${rule.application ?? everyApplication}::int, ${getTypeNumber(rule.type)}::smallint
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-      ON CONFLICT DO NOTHING)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function removeRuleStatement({ firm, application, epoch }: TenantScope, rule: IntakeRule): Sql {
-  return sql`
-    WITH gone AS (
-      DELETE FROM intake_rule r USING access_epoch a
-      WHERE r.firm = ${firm} AND r.application = ${rule.application ?? everyApplication}::int AND r.rtype = ${getTypeNumber(rule.type)}::smallint
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
-      RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM gone) AS gone
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function addStatement({ firm, application, epoch }: TenantScope, draft: ProposalDraft): Sql {
-  const { task, type, target, base, proposedAtMs, proposed } = draft;
-  return sql`
-    WITH made AS (
-      INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, target, proposed)
-      SELECT ${proposedAtMs}::bigint, ${firm}, ${application}, ${base}::int, ${getTypeNumber(type)}::smallint, ${task}, ${target ?? null}, ${proposed}
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-        AND (SELECT count(*) FROM (SELECT FROM intake_proposal
-          WHERE firm = ${firm} AND application = ${application} AND NOT closed LIMIT ${waitingMax}) w) < ${waitingMax}
-      RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM made) AS made
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function closeStatement({ firm, application, epoch }: TenantScope, task: string): Sql {
-  return sql`
-    WITH made AS (
-      UPDATE intake_proposal p SET closed = true FROM access_epoch a
-      WHERE p.firm = ${firm} AND p.task = ${task}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function proposalStatement({ firm, application }: TenantScope, task: string): Sql {
-  return sql`
+  const { firm, application } = scope;
+  const statement = sql`
     SELECT e.epoch, p.*, a.name
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT task, application, rtype, target, base, proposed_at, closed, proposed, decided FROM intake_proposal
       WHERE firm = ${firm} AND task = ${task} OFFSET 0) p ON true
     LEFT JOIN application a ON a.id = p.application
     WHERE e.firm = ${firm} AND e.application = ${application}`;
+  return (await store.run<ProposalRow>(scope, statement, reading)).flatMap(proposalsOf)[0];
 }
 
-/** Whoever proposed it may have taken it back: the Task tells. */
-function waitingStatement({ firm, application }: TenantScope, limit: number): Sql {
-  return sql`
+/**
+ * Those that are not closed, oldest first, with the Tasks that tell how far they are: whoever proposed one may have taken it
+ * back.
+ */
+export async function findWaitingProposals(
+  store: StatementRunner,
+  scope: TenantScope,
+  limit: number,
+): Promise<readonly (Proposal & { readonly status: string })[]> {
+  const { firm, application } = scope;
+  const statement = sql`
     SELECT e.epoch, p.*, a.name
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT p.task, p.application, p.rtype, p.target, p.base, p.proposed_at, p.closed, p.proposed, p.decided,
@@ -241,14 +209,13 @@ function waitingStatement({ firm, application }: TenantScope, limit: number): Sq
     LEFT JOIN application a ON a.id = p.application
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY p.proposed_at, p.task`;
+  const rows = await store.run<ProposalRow>(scope, statement, { idempotent: true });
+  return rows.flatMap((row) => proposalsOf(row).map((proposal) => ({ ...proposal, status: row.status ?? '' })));
 }
 
-function decideStatement({ firm, application, epoch }: TenantScope, decision: ProposalDecision): Sql {
-  return sql`
-    WITH made AS (
-      UPDATE intake_proposal p SET target = ${decision.target ?? null}, closed = ${decision.closed}, decided = ${decision.decided}
-      FROM access_epoch a
-      WHERE p.firm = ${firm} AND p.task = ${decision.task}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+function proposalsOf(row: ProposalRow): readonly Proposal[] {
+  const { task, application, name, rtype, target, base, proposed_at, closed, proposed, decided } = row;
+  if (task === null) return [];
+  const made = { task, application, applicationName: name, type: getTypeName(rtype), target: target ?? undefined };
+  return [{ ...made, base, proposedAtMs: proposed_at, closed, proposed, decided }];
 }

@@ -48,22 +48,6 @@ export interface Waiting extends WaitlistEntry {
   readonly row: StoredResource<'Appointment'>;
 }
 
-interface OfferRow {
-  readonly slot: string | null;
-  readonly expires: number;
-  readonly added: string[];
-}
-
-interface NameRow {
-  readonly appointment: string | null;
-}
-
-interface FreedRow {
-  readonly actor: string | null;
-  readonly starts: number;
-  readonly ends: number;
-}
-
 interface WaitingRow {
   readonly id: string | null;
   readonly vid: number;
@@ -83,12 +67,24 @@ const readingResources: StatementOptions = { idempotent: true };
 
 /** Puts an Appointment on the list, or changes its priority: in the transaction of its version. */
 export async function keepWaiting(store: StatementRunner, scope: TenantScope, entry: WaitlistEntry): Promise<void> {
-  await store.run(scope, keepStatement(scope, entry), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO waitlist_entry (firm, appointment, priority, since)
+      SELECT ${scope.firm}, ${entry.appointment}, ${entry.priority}::smallint, ${entry.sinceMs}::bigint FROM allowed
+      ON CONFLICT (firm, appointment) DO UPDATE SET priority = EXCLUDED.priority)
+    ${epochOf(scope)}`;
+  await store.run(scope, statement, changing);
 }
 
 /** Takes an Appointment off the list, with all that it was offered: in the transaction of its version. */
 export async function dropWaiting(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
-  await store.run(scope, dropStatement(scope, appointment), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    entry AS (DELETE FROM waitlist_entry w USING allowed WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment}),
+    offers AS (DELETE FROM waitlist_offer w USING allowed WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment})
+    ${epochOf(scope)}`;
+  await store.run(scope, statement, changing);
 }
 
 /** The offer that stands, also when its time is over; undefined: there is none. */
@@ -97,7 +93,13 @@ export async function findStandingOffer(
   scope: TenantScope,
   appointment: string,
 ): Promise<WaitlistOffer | undefined> {
-  const [row] = await store.run<OfferRow>(scope, offerStatement(scope, appointment), reading);
+  const statement = sql`
+    SELECT e.epoch, o.slot, o.expires, o.added
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT slot, expires, added FROM waitlist_offer
+      WHERE firm = ${scope.firm} AND appointment = ${appointment} AND NOT ended OFFSET 0) o ON true
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
+  const [row] = await store.run<{ slot: string | null; expires: number; added: string[] }>(scope, statement, reading);
   if (row === undefined || row.slot === null) return undefined;
   return { slot: row.slot, expiresMs: row.expires, added: row.added };
 }
@@ -107,14 +109,27 @@ export async function keepOffer(
   store: StatementRunner,
   scope: TenantScope,
   appointment: string,
-  offer: WaitlistOffer,
+  { slot, expiresMs, added }: WaitlistOffer,
 ): Promise<void> {
-  await store.run(scope, keepOfferStatement(scope, appointment, offer), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
+      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${encodeTextArray(added)}::text[] FROM allowed),
+    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${expiresMs}::bigint FROM allowed)
+    ${epochOf(scope)}`;
+  await store.run(scope, statement, changing);
 }
 
 /** Ends the offer that stands; it is remembered. */
 export async function endOffer(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
-  await store.run(scope, endOfferStatement(scope, appointment), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      UPDATE waitlist_offer w SET ended = true FROM allowed
+      WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment} AND NOT w.ended)
+    ${epochOf(scope)}`;
+  await store.run(scope, statement, changing);
 }
 
 /** Ids of Appointments whose offer stands although its time is over, the oldest first. */
@@ -124,7 +139,14 @@ export async function findEndedOffers(
   nowMs: number,
   limit: number,
 ): Promise<readonly string[]> {
-  const rows = await store.run<NameRow>(scope, endedStatement(scope, nowMs, limit), reading);
+  const statement = sql`
+    SELECT e.epoch, o.appointment
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT appointment, expires FROM waitlist_offer
+      WHERE firm = ${scope.firm} AND NOT ended AND expires <= ${nowMs}::bigint ORDER BY expires LIMIT ${limit}) o ON true
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}
+    ORDER BY o.expires`;
+  const rows = await store.run<{ appointment: string | null }>(scope, statement, reading);
   return rows.flatMap(({ appointment }) => appointment ?? []);
 }
 
@@ -135,12 +157,29 @@ export async function noteFreed(
   freed: readonly FreedTime[],
   nowMs: number,
 ): Promise<void> {
-  await store.run(scope, freedStatement(scope, freed, nowMs), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    kept AS (
+      INSERT INTO freed_time (firm, actor, starts, ends)
+      SELECT ${scope.firm}, f.actor, f.starts, f.ends FROM allowed CROSS JOIN unnest(
+        ${encodeTextArray(freed.map(({ actor }) => actor))}::text[], ${encodeIntegerArray(freed.map(({ startMs }) => startMs))}::bigint[],
+        ${encodeIntegerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
+    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${nowMs}::bigint FROM allowed)
+    ${epochOf(scope)}`;
+  await store.run(scope, statement, changing);
 }
 
 /** Takes the freed time that was noted first: in the transaction in which its offers are made, and under its lock. */
 export async function takeFreed(store: StatementRunner, scope: TenantScope): Promise<FreedTime | undefined> {
-  const [row] = await store.run<FreedRow>(scope, takeStatement(scope), changing);
+  const statement = sql`
+    WITH ${allowed(scope)},
+    taken AS (
+      DELETE FROM freed_time f USING allowed
+      WHERE f.firm = ${scope.firm} AND f.id = (SELECT id FROM freed_time WHERE firm = ${scope.firm} ORDER BY id LIMIT 1)
+      RETURNING f.actor, f.starts, f.ends)
+    SELECT e.epoch, t.actor, t.starts, t.ends FROM access_epoch e LEFT JOIN taken t ON true
+    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
+  const [row] = await store.run<{ actor: string | null; starts: number; ends: number }>(scope, statement, changing);
   if (row === undefined || row.actor === null) return undefined;
   return { actor: row.actor, startMs: row.starts, endMs: row.ends };
 }
@@ -152,7 +191,21 @@ export async function findWaiting(
   after: WaitlistEntry | undefined,
   limit: number,
 ): Promise<readonly Waiting[]> {
-  const rows = await store.run<WaitingRow>(scope, waitingStatement(scope, after, limit), readingResources);
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, w.id, w.vid, w.lu, w.content, w.priority, w.since, w.offered
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT r.id, r.vid, r.lu, r.content, q.priority, q.since,
+        ARRAY(SELECT o.slot FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment) AS offered
+      FROM waitlist_entry q
+      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber('Appointment')} AND r.id = q.appointment AND r.content IS NOT NULL
+      WHERE q.firm = ${firm}
+        AND (q.priority, q.since, q.appointment) > (${after?.priority ?? 0}::smallint, ${after?.sinceMs ?? 0}::bigint, ${after?.appointment ?? ''}::text COLLATE "C")
+        AND NOT EXISTS (SELECT FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment AND NOT o.ended)
+      ORDER BY q.priority, q.since, q.appointment LIMIT ${limit}) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY w.priority, w.since, w.id`;
+  const rows = await store.run<WaitingRow>(scope, statement, readingResources);
   return rows.flatMap((row) => {
     if (row.id === null) return [];
     const { id: appointment, priority, since: sinceMs, offered } = row;
@@ -166,115 +219,8 @@ export async function findUnlisted(
   scope: TenantScope,
   limit: number,
 ): Promise<readonly StoredResource<'Appointment'>[]> {
-  const rows = await store.run<WaitingRow>(scope, unlistedStatement(scope, limit), readingResources);
-  return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
-}
-
-function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource<'Appointment'> {
-  return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) };
-}
-
-function keepStatement(scope: TenantScope, { appointment, priority, sinceMs }: WaitlistEntry): Sql {
-  return sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO waitlist_entry (firm, appointment, priority, since)
-      SELECT ${scope.firm}, ${appointment}, ${priority}::smallint, ${sinceMs}::bigint FROM allowed
-      ON CONFLICT (firm, appointment) DO UPDATE SET priority = EXCLUDED.priority)
-    ${epochOf(scope)}`;
-}
-
-function dropStatement(scope: TenantScope, appointment: string): Sql {
-  const { firm } = scope;
-  return sql`
-    WITH ${allowed(scope)},
-    entry AS (DELETE FROM waitlist_entry w USING allowed WHERE w.firm = ${firm} AND w.appointment = ${appointment}),
-    offers AS (DELETE FROM waitlist_offer w USING allowed WHERE w.firm = ${firm} AND w.appointment = ${appointment})
-    ${epochOf(scope)}`;
-}
-
-function offerStatement({ firm, application }: TenantScope, appointment: string): Sql {
-  return sql`
-    SELECT e.epoch, o.slot, o.expires, o.added
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT slot, expires, added FROM waitlist_offer
-      WHERE firm = ${firm} AND appointment = ${appointment} AND NOT ended OFFSET 0) o ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function keepOfferStatement(scope: TenantScope, appointment: string, { slot, expiresMs, added }: WaitlistOffer): Sql {
-  return sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
-      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${encodeTextArray(added)}::text[] FROM allowed),
-    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${expiresMs}::bigint FROM allowed)
-    ${epochOf(scope)}`;
-}
-
-function endOfferStatement(scope: TenantScope, appointment: string): Sql {
-  return sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      UPDATE waitlist_offer w SET ended = true FROM allowed
-      WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment} AND NOT w.ended)
-    ${epochOf(scope)}`;
-}
-
-function endedStatement({ firm, application }: TenantScope, nowMs: number, limit: number): Sql {
-  return sql`
-    SELECT e.epoch, o.appointment
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT appointment, expires FROM waitlist_offer
-      WHERE firm = ${firm} AND NOT ended AND expires <= ${nowMs}::bigint ORDER BY expires LIMIT ${limit}) o ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY o.expires`;
-}
-
-function freedStatement(scope: TenantScope, freed: readonly FreedTime[], nowMs: number): Sql {
-  const { firm } = scope;
-  return sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO freed_time (firm, actor, starts, ends)
-      SELECT ${firm}, f.actor, f.starts, f.ends FROM allowed CROSS JOIN unnest(
-        ${encodeTextArray(freed.map(({ actor }) => actor))}::text[], ${encodeIntegerArray(freed.map(({ startMs }) => startMs))}::bigint[],
-        ${encodeIntegerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
-    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${firm}, ${nowMs}::bigint FROM allowed)
-    ${epochOf(scope)}`;
-}
-
-function takeStatement(scope: TenantScope): Sql {
   const { firm, application } = scope;
-  return sql`
-    WITH ${allowed(scope)},
-    taken AS (
-      DELETE FROM freed_time f USING allowed
-      WHERE f.firm = ${firm} AND f.id = (SELECT id FROM freed_time WHERE firm = ${firm} ORDER BY id LIMIT 1)
-      RETURNING f.actor, f.starts, f.ends)
-    SELECT e.epoch, t.actor, t.starts, t.ends FROM access_epoch e LEFT JOIN taken t ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function waitingStatement({ firm, application }: TenantScope, after: WaitlistEntry | undefined, limit: number): Sql {
-  const { priority = 0, sinceMs = 0, appointment = '' } = after ?? {};
-  return sql`
-    SELECT e.epoch, w.id, w.vid, w.lu, w.content, w.priority, w.since, w.offered
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT r.id, r.vid, r.lu, r.content, q.priority, q.since,
-        ARRAY(SELECT o.slot FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment) AS offered
-      FROM waitlist_entry q
-      JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber('Appointment')} AND r.id = q.appointment AND r.content IS NOT NULL
-      WHERE q.firm = ${firm}
-        AND (q.priority, q.since, q.appointment) > (${priority}::smallint, ${sinceMs}::bigint, ${appointment}::text COLLATE "C")
-        AND NOT EXISTS (SELECT FROM waitlist_offer o WHERE o.firm = ${firm} AND o.appointment = q.appointment AND NOT o.ended)
-      ORDER BY q.priority, q.since, q.appointment LIMIT ${limit}) w ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY w.priority, w.since, w.id`;
-}
-
-function unlistedStatement({ firm, application }: TenantScope, limit: number): Sql {
-  return sql`
+  const statement = sql`
     SELECT e.epoch, w.id, w.vid, w.lu, w.content
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT r.id, r.vid, r.lu, r.content
@@ -283,6 +229,12 @@ function unlistedStatement({ firm, application }: TenantScope, limit: number): S
         AND NOT EXISTS (SELECT FROM waitlist_entry q WHERE q.firm = ${firm} AND q.appointment = r.id)
       ORDER BY r.rid LIMIT ${limit}) w ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<WaitingRow>(scope, statement, readingResources);
+  return rows.flatMap((row) => (row.id === null ? [] : [appointmentOf(row, row.id)]));
+}
+
+function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredResource<'Appointment'> {
+  return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) };
 }
 
 /** One row where the rights are still those of the scope: nothing is written otherwise. */
