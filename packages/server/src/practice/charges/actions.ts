@@ -1,10 +1,12 @@
 /** `praxis charges list`: what applications have recorded to be billed. */
 
+import { parseStored } from '../../access/disclosure.ts';
 import { defineAction } from '../../actions/action.ts';
 import type { Shape } from '../../actions/schema.ts';
 import { getAuthorisedTargets, getTargetFirm } from '../../actions/targets.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
-import { type ListedCharge, listCharges } from './inbound-list.ts';
+import { chargeFacts } from './charge-transaction.ts';
+import { findInboundCharges, type InboundCharge } from './store.ts';
 
 const charge: Shape = {
   id: { kind: 'text', description: 'Id of the ChargeItem.' },
@@ -48,18 +50,16 @@ export const chargeActions = [
     async run(context, { path, body: { from = 0, to = Number.MAX_SAFE_INTEGER, application, patient, ...words } }) {
       const { database, clock, store } = context;
       const scope = await openOperatorScope(database, clock, await getTargetFirm(context, path));
-      const source =
-        application === undefined
-          ? undefined
-          : (await getAuthorisedTargets(context, { ...path, application })).application;
+      const targets =
+        application === undefined ? undefined : await getAuthorisedTargets(context, { ...path, application });
       const filter = {
         ...words,
-        ...(source === undefined ? {} : { application: source.id }),
-        ...(patient === undefined ? {} : { patient: patient.replace(/^Patient\//, '') }),
+        application: targets?.application.id,
+        patient: patient?.replace(/^Patient\//, ''),
         fromMs: from,
         toMs: to,
       };
-      return (await listCharges(store, scope, filter, context.rowsMax + 1)).map(shown);
+      return (await findInboundCharges(store, scope, filter, context.rowsMax + 1)).map(shown);
     },
     command: {
       columns: [
@@ -74,8 +74,9 @@ export const chargeActions = [
   }),
 ];
 
-function shown(charge: ListedCharge) {
-  const { transaction = null, patient = null, code = null, quantity = null, unitCost = null, ...facts } = charge;
-  const { amount = null, currency = null, ...whole } = facts;
-  return { ...whole, transaction, patient, code, quantity, unitCost, amount, currency };
+function shown({ charge: id, content, ...noted }: InboundCharge) {
+  const { status, ...facts } = chargeFacts(parseStored(content));
+  const { patient = null, code = null, quantity = null, unitCost = null, amount = null, currency = null } = facts;
+  const { transaction = null, ...source } = noted;
+  return { id, ...source, transaction, status, patient, code, quantity, unitCost, amount, currency };
 }

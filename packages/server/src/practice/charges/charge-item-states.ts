@@ -2,6 +2,8 @@
 import type { ChargeitemStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
+const byPractice = { by: 'practice', on: 'write' } as const;
+
 export const chargeItemStates: StateTable<ChargeitemStatusCode> = {
   name: 'ChargeItem',
   type: 'ChargeItem',
@@ -18,21 +20,11 @@ export const chargeItemStates: StateTable<ChargeitemStatusCode> = {
   ],
   transitions: [
     { from: ['billable'], to: ['entered-in-error'], by: 'application', on: 'write', note: 'withdrawn' },
-    { from: ['planned'], to: ['billable', 'not-billable', 'aborted'], by: 'practice', on: 'write' },
-    { from: ['billable'], to: ['not-billable', 'aborted', 'billed'], by: 'practice', on: 'write' },
-    { from: ['not-billable'], to: ['billable', 'aborted'], by: 'practice', on: 'write' },
-    { from: ['aborted', 'billed'], to: ['billable'], by: 'practice', on: 'write', note: 'a correction' },
-    {
-      from: ['unknown'],
-      to: ['planned', 'billable', 'not-billable', 'aborted', 'billed'],
-      by: 'practice',
-      on: 'write',
-    },
-    {
-      from: ['planned', 'not-billable', 'aborted', 'billed', 'unknown'],
-      to: ['entered-in-error'],
-      by: 'practice',
-      on: 'write',
-    },
+    { from: ['planned'], to: ['billable', 'not-billable', 'aborted'], ...byPractice },
+    { from: ['billable'], to: ['not-billable', 'aborted', 'billed'], ...byPractice },
+    { from: ['not-billable'], to: ['billable', 'aborted'], ...byPractice },
+    { from: ['aborted', 'billed'], to: ['billable'], ...byPractice, note: 'a correction' },
+    { from: ['unknown'], to: ['planned', 'billable', 'not-billable', 'aborted', 'billed'], ...byPractice },
+    { from: ['planned', 'not-billable', 'aborted', 'billed', 'unknown'], to: ['entered-in-error'], ...byPractice },
   ],
 };

@@ -2,7 +2,8 @@
 import type { Behaviour } from '../../resources/behaviour.ts';
 import { buildJudge } from '../../resources/states/judging.ts';
 import { chargeItemStates } from './charge-item-states.ts';
-import { chargeMembers, judgeCharge, storeCharge } from './inbound-charge.ts';
+import { requireTransaction } from './charge-transaction.ts';
+import { storeCharge } from './inbound-charge.ts';
 
 const { judge, judged } = buildJudge([chargeItemStates]);
 
@@ -10,8 +11,8 @@ export const chargeItem: Behaviour<'ChargeItem'> = {
   type: 'ChargeItem',
   judge(change) {
     judge?.(change);
-    judgeCharge(change);
+    if (change.after !== undefined) requireTransaction(change.after);
   },
-  judged: [...(judged ?? []), ...chargeMembers],
+  judged: [...(judged ?? []), 'extension', 'identifier', 'priceOverride', 'quantity'],
   store: storeCharge,
 };

@@ -12,21 +12,6 @@ export const unitCostUrl = 'https://praxis.health/fhir/StructureDefinition/unit-
 /** Longest id of a transaction, in characters. */
 const transactionLengthMax = 100;
 
-/** What a charge tells those who do the billing. */
-export interface ChargeFacts {
-  readonly status: string;
-  /** Reference as it was sent. */
-  readonly patient: string | undefined;
-  /** The first coding of its code, else its text. */
-  readonly code: string | undefined;
-  /** As it was written. */
-  readonly quantity: string | undefined;
-  readonly unitCost: string | undefined;
-  /** Unit cost × quantity, else the price that overrides; undefined: that of the fee schedule. */
-  readonly amount: string | undefined;
-  readonly currency: string | undefined;
-}
-
 /** The id that the application gave the transaction; undefined: none. */
 export function findTransactionId(charge: ChargeItem | undefined): string | undefined {
   return transactionsOf(charge)[0];
@@ -37,13 +22,12 @@ export function findTransactionId(charge: ChargeItem | undefined): string | unde
  * @throws PraxisError `rule-broken`
  */
 export function requireTransaction(charge: ChargeItem): void {
-  const transactions = transactionsOf(charge);
-  if (transactions.length > 1)
+  const [transaction = '', ...others] = transactionsOf(charge);
+  if (others.length > 0)
     refuse(
       'identifier',
-      `has ${transactions.length} ids of the system ${practiceIdentifierSystems.transaction}: a charge is one transaction`,
+      `has ${others.length + 1} ids of the system ${practiceIdentifierSystems.transaction}: a charge is one transaction`,
     );
-  const [transaction = ''] = transactions;
   if (transaction.length > transactionLengthMax)
     refuse('identifier', `has an id of a transaction that is longer than ${transactionLengthMax} characters`);
   const { priceOverride: price } = charge;
@@ -59,16 +43,20 @@ export function requireTransaction(charge: ChargeItem): void {
     );
 }
 
-/** @param charge valid */
-export function chargeFacts(charge: ChargeItem): ChargeFacts {
+/**
+ * What a charge tells those who do the billing, numbers as they were written: the first coding of its code, else its text;
+ * as amount unit cost × quantity, else the price that overrides; undefined: that of the fee schedule.
+ * @param charge valid
+ */
+export function chargeFacts(charge: ChargeItem) {
   const cost = unitCostOf(charge);
-  const { priceOverride: price, code } = charge;
+  const { status = '', subject, priceOverride: price, code, quantity } = charge;
   const amount = cost === undefined ? decimalOf(price?.value) : productOf(charge, cost);
   return {
-    status: charge.status ?? '',
-    patient: charge.subject.reference,
+    status,
+    patient: subject.reference,
     code: code.coding?.[0]?.code ?? code.text,
-    quantity: numberText(charge.quantity?.value),
+    quantity: numberText(quantity?.value),
     unitCost: numberText(cost?.value),
     amount: amount && plainText(amount),
     currency: (cost ?? price)?.currency,
@@ -107,12 +95,9 @@ function numberText(value: Decimal | undefined): string | undefined {
 }
 
 function isEqual(one: ExactDecimal, other: ExactDecimal): boolean {
-  const exponent = Math.min(one.exponent, other.exponent);
-  return unscaled(one, exponent) === unscaled(other, exponent);
-}
-
-function unscaled({ digits, exponent }: ExactDecimal, to: number): bigint {
-  return digits * 10n ** BigInt(exponent - to);
+  const least = Math.min(one.exponent, other.exponent);
+  const unscaled = ({ digits, exponent }: ExactDecimal): bigint => digits * 10n ** BigInt(exponent - least);
+  return unscaled(one) === unscaled(other);
 }
 
 /** Without an exponent: 12.50. */

@@ -5,8 +5,8 @@
 import { fail } from '../../base/errors.ts';
 import type { BehaviourContext, VersionChange } from '../../resources/behaviour.ts';
 import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
-import type { ResourceStore, WriteOutcome } from '../../storage/store.ts';
-import { findTransactionId, requireTransaction } from './charge-transaction.ts';
+import type { WriteOutcome } from '../../storage/store.ts';
+import { findTransactionId } from './charge-transaction.ts';
 import { noteCharge, releaseCharge } from './store.ts';
 
 /** Another charge has the id of the transaction. */
@@ -18,45 +18,30 @@ class Repeated extends Error {
   }
 }
 
-/** As `Behaviour.judge`. @throws PraxisError `rule-broken` */
-export function judgeCharge({ after }: VersionChange<'ChargeItem'>): void {
-  if (after !== undefined) requireTransaction(after);
-}
-
-/** Members that `judgeCharge` goes by. */
-export const chargeMembers = ['extension', 'identifier', 'priceOverride', 'quantity'] as const;
-
 /** As `Behaviour.store`. @throws PraxisError `duplicate` naming the first charge to those who may see it */
 export async function storeCharge(
   context: BehaviourContext,
-  change: VersionChange<'ChargeItem'>,
+  { before, after, write }: VersionChange<'ChargeItem'>,
 ): Promise<WriteOutcome> {
-  const { scope, store } = context;
-  const { before, after, write } = change;
+  const { scope, store, clock } = context;
   if (before !== undefined && after !== undefined && findTransactionId(before) === findTransactionId(after))
     return await store.write(scope, write);
   try {
     return await commitUnlessConflict(store, scope, async (inside) => {
-      await note(context, inside, change);
+      // The source of a charge stays who first recorded it, whoever changes it.
+      const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
+      if (after !== undefined) {
+        const source = known ?? { application: scope.application, receivedMs: clock.now() };
+        const note = { charge: write.id, transaction: findTransactionId(after), ...source };
+        const first = await noteCharge(inside, scope, note);
+        if (first !== undefined) throw new Repeated(first);
+      }
       return await inside.write(scope, write);
     });
   } catch (error) {
     if (!(error instanceof Repeated)) throw error;
     return await refuse(context, error.first);
   }
-}
-
-/** The source of a charge stays who first recorded it, whoever changes it. */
-async function note(
-  { scope, clock }: BehaviourContext,
-  inside: ResourceStore,
-  { write, after }: VersionChange<'ChargeItem'>,
-): Promise<void> {
-  const known = write.expectedVersion === 0 ? undefined : await releaseCharge(inside, scope, write.id);
-  if (after === undefined) return;
-  const source = known ?? { application: scope.application, receivedMs: clock.now() };
-  const first = await noteCharge(inside, scope, { charge: write.id, transaction: findTransactionId(after), ...source });
-  if (first !== undefined) throw new Repeated(first);
 }
 
 async function refuse({ maySee }: BehaviourContext, first: string): Promise<never> {

@@ -3,7 +3,7 @@
  * charge only (docs/decisions/0196).
  */
 import { boxStored, type Stored } from '../../access/disclosure.ts';
-import { type Sql, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
@@ -25,11 +25,11 @@ export interface ChargeNote extends ChargeSource {
 /** Which charges are wanted; what is absent does not narrow. */
 export interface ChargeFilter {
   /** Number of the application. */
-  readonly application?: number;
+  readonly application?: number | undefined;
   readonly transaction?: string;
   readonly status?: string;
   /** Id of the Patient. */
-  readonly patient?: string;
+  readonly patient?: string | undefined;
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -46,11 +46,6 @@ export interface InboundCharge {
 /** Notes of charges are read by no statement of the writes that wait. */
 const apart: StatementOptions = { standsApart: true };
 
-interface SourceRow {
-  readonly application: number | null;
-  readonly received: number;
-}
-
 interface InboundRow {
   readonly charge: string | null;
   readonly application: string;
@@ -59,15 +54,22 @@ interface InboundRow {
   readonly content: string;
 }
 
-/**
- * Takes the note of a charge away; undefined where there was none. Inside `transaction`, with the write of the charge.
- */
+/** Takes the note of a charge away; undefined where there was none. Inside `transaction`, with the write of the charge. */
 export async function releaseCharge(
   store: StatementRunner,
   scope: TenantScope,
   charge: string,
 ): Promise<ChargeSource | undefined> {
-  const [row] = await store.run<SourceRow>(scope, releaseStatement(scope, charge), apart);
+  const { firm, application, epoch } = scope;
+  const statement = sql`
+    WITH gone AS (
+      DELETE FROM inbound_charge c USING access_epoch a
+      WHERE c.firm = ${firm} AND c.charge = ${charge}
+        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
+      RETURNING c.application, c.received)
+    SELECT e.epoch, gone.application, gone.received
+    FROM access_epoch e LEFT JOIN gone ON true WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ application: number | null; received: number }>(scope, statement, apart);
   if (row === undefined || row.application === null) return undefined;
   return { application: row.application, receivedMs: row.received };
 }
@@ -80,13 +82,29 @@ export async function releaseCharge(
 export async function noteCharge(
   store: StatementRunner,
   scope: TenantScope,
-  note: ChargeNote,
+  { charge, transaction, application, receivedMs }: ChargeNote,
 ): Promise<string | undefined> {
-  const [noted] = await store.run<{ readonly noted: number }>(scope, noteStatement(scope, note), apart);
-  if (noted?.noted === 1 || note.transaction === undefined) return undefined;
-  const [held] = await store.run<{ readonly charge: string | null }>(scope, holderStatement(scope, note), apart);
+  const { firm } = scope;
+  const noting = sql`
+    WITH noted AS (
+      INSERT INTO inbound_charge (received, firm, application, charge, transaction)
+      SELECT ${receivedMs}::bigint, ${firm}, ${application}::int, ${charge}, ${transaction ?? null}
+      FROM access_epoch WHERE firm = ${firm} AND application = ${scope.application} AND epoch = ${scope.epoch}::bigint
+      ON CONFLICT DO NOTHING RETURNING 1)
+    SELECT e.epoch, (SELECT count(*)::int FROM noted) AS noted
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${scope.application}`;
+  const [noted] = await store.run<{ readonly noted: number }>(scope, noting, apart);
+  if (noted?.noted === 1 || transaction === undefined) return undefined;
+  // A statement of its own: that of the note does not see what it waited for.
+  const holding = sql`
+    SELECT e.epoch, c.charge
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT charge FROM inbound_charge
+      WHERE firm = ${firm} AND application = ${application}::int AND transaction = ${transaction}::text OFFSET 0) c ON true
+    WHERE e.firm = ${firm} AND e.application = ${scope.application}`;
+  const [held] = await store.run<{ readonly charge: string | null }>(scope, holding, apart);
   const holder = held?.charge ?? undefined;
-  return holder === note.charge ? undefined : holder;
+  return holder === charge ? undefined : holder;
 }
 
 /** Charges that applications have recorded and that are still there, newest first. */
@@ -96,63 +114,14 @@ export async function findInboundCharges(
   filter: ChargeFilter,
   limit: number,
 ): Promise<readonly InboundCharge[]> {
-  const rows = await store.run<InboundRow>(scope, listStatement(scope, filter, limit), { idempotent: true });
-  return rows.flatMap(({ charge, application, transaction, received, content }) =>
-    charge === null
-      ? []
-      : [
-          {
-            charge,
-            application,
-            transaction: transaction ?? undefined,
-            receivedMs: received,
-            content: boxStored(content),
-          },
-        ],
-  );
-}
-
-function releaseStatement({ firm, application, epoch }: TenantScope, charge: string): Sql {
-  return sql`
-    WITH gone AS (
-      DELETE FROM inbound_charge c USING access_epoch a
-      WHERE c.firm = ${firm} AND c.charge = ${charge}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
-      RETURNING c.application, c.received)
-    SELECT e.epoch, gone.application, gone.received
-    FROM access_epoch e LEFT JOIN gone ON true WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function noteStatement({ firm, application, epoch }: TenantScope, note: ChargeNote): Sql {
-  return sql`
-    WITH noted AS (
-      INSERT INTO inbound_charge (received, firm, application, charge, transaction)
-      SELECT ${note.receivedMs}::bigint, ${firm}, ${note.application}::int, ${note.charge}, ${note.transaction ?? null}
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-      ON CONFLICT DO NOTHING RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM noted) AS noted
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-/** A statement of its own: that of the note does not see what it waited for. */
-function holderStatement({ firm, application }: TenantScope, note: ChargeNote): Sql {
-  return sql`
-    SELECT e.epoch, c.charge
-    FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT charge FROM inbound_charge
-      WHERE firm = ${firm} AND application = ${note.application}::int AND transaction = ${note.transaction ?? null}::text OFFSET 0) c ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function listStatement({ firm, application }: TenantScope, filter: ChargeFilter, limit: number): Sql {
-  const { status = null, transaction = null, patient = null } = filter;
-  const source = filter.application ?? null;
-  return sql`
+  const { firm, application } = scope;
+  const { application: source = null, status = null, transaction = null, patient = null, fromMs, toMs } = filter;
+  const statement = sql`
     SELECT e.epoch, d.charge, a.name AS application, d.transaction, d.received, d.content
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT c.charge, c.application, c.transaction, c.received, r.content
       FROM inbound_charge c JOIN resource r ON r.firm = ${firm} AND r.rtype = ${getTypeNumber('ChargeItem')} AND r.id = c.charge
-      WHERE c.firm = ${firm} AND c.received >= ${filter.fromMs}::bigint AND c.received < ${filter.toMs}::bigint
+      WHERE c.firm = ${firm} AND c.received >= ${fromMs}::bigint AND c.received < ${toMs}::bigint
         AND r.content IS NOT NULL
         AND (${source}::int IS NULL OR c.application = ${source}::int)
         AND (${transaction}::text IS NULL OR c.transaction = ${transaction}::text)
@@ -163,4 +132,10 @@ function listStatement({ firm, application }: TenantScope, filter: ChargeFilter,
     LEFT JOIN application a ON a.id = d.application
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY d.received DESC, d.charge DESC`;
+  const rows = await store.run<InboundRow>(scope, statement, { idempotent: true });
+  return rows.flatMap(({ charge, application: name, transaction, received: receivedMs, content }) => {
+    if (charge === null) return [];
+    const noted = { charge, application: name, transaction: transaction ?? undefined, receivedMs };
+    return [{ ...noted, content: boxStored(content) }];
+  });
 }
