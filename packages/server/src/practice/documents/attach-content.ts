@@ -2,11 +2,13 @@
  * Resources that refer to content hold it: the version and the note of that are written together or not at all
  * (docs/decisions/0193, 0194). Content is named by who has uploaded it, and by whoever writes what holds it already.
  */
-import type { JsonObject, JsonValue } from '@praxis/fhir';
+import type { JsonObject } from '@praxis/fhir';
 import { getStoredText, parseStored } from '../../access/disclosure.ts';
 import { fail } from '../../base/errors.ts';
 import type { ResourceHooks, StoringContext } from '../../engine/hooks.ts';
 import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
+import { commitUnlessConflict } from '../../resources/write-or-rollback.ts';
+import { findObject, findText } from '../../search/json-values.ts';
 import { type ResourceWrite, requireType, type WriteOutcome } from '../../storage/store.ts';
 import { withContentLinksFor } from './content-links.ts';
 import {
@@ -16,24 +18,12 @@ import {
   listContentReferences,
   withStoredNames,
 } from './content-urls.ts';
-import { type ContentHolder, findContentHolders, holdContents, type KnownContent, lockContents } from './store.ts';
-
-/** The version lost against another one: what it would hold is not noted. */
-class Overtaken extends Error {
-  readonly outcome: WriteOutcome;
-  constructor(outcome: WriteOutcome) {
-    super('overtaken');
-    this.outcome = outcome;
-  }
-}
+import { findContentHolders, holdContents, type KnownContent, lockContents } from './store.ts';
 
 /** Whatever refers to content is stored with a name for it, holds it, and is sent with URLs of it. */
 export const contentHooks: ResourceHooks = {
   toStored: withStoredNames,
-  wrapStore: (context, write, work) =>
-    write.content === null || !holdsContent(getStoredText(write.content))
-      ? work(context)
-      : attachContent(context, write, work),
+  wrapStore: (context, write, work) => (namesContent(write) ? attachContent(context, write, work) : work(context)),
   toSent: (context, letter, { type, id, disclosed }) => withContentLinksFor(context, letter, type, id, disclosed),
 };
 
@@ -47,23 +37,17 @@ async function attachContent(
   write: ResourceWrite,
   work: (inside: StoringContext) => Promise<WriteOutcome>,
 ): Promise<WriteOutcome> {
-  const { scope } = context;
-  const holder = `${write.type}/${write.id}`;
-  try {
-    return await context.store.transaction(scope, async (store) => {
-      const inside = { ...context, store };
-      const named = await requireNamed(inside, write);
-      if (write.type === 'DocumentReference')
-        await requireNoCopies(inside, requireType(write, 'DocumentReference'), named);
-      const outcome = await work(inside);
-      if (outcome.outcome === 'conflict') throw new Overtaken(outcome);
-      await holdContents(store, scope, named.ids, holder, patientOf(named.resource, context.baseUrl));
-      return outcome;
-    });
-  } catch (error) {
-    if (error instanceof Overtaken) return error.outcome;
-    throw error;
-  }
+  const { scope, baseUrl } = context;
+  return await commitUnlessConflict(context.store, scope, async (store) => {
+    const inside = { ...context, store };
+    const named = await requireNamed(inside, write);
+    if (write.type === 'DocumentReference')
+      await requireNoCopies(inside, requireType(write, 'DocumentReference'), named);
+    const outcome = await work(inside);
+    if (outcome.outcome !== 'conflict')
+      await holdContents(store, scope, named.ids, `${write.type}/${write.id}`, patientOf(named.resource, baseUrl));
+    return outcome;
+  });
 }
 
 /**
@@ -75,42 +59,30 @@ export async function attachProposedContent(
   write: ResourceWrite,
   task: string,
 ): Promise<void> {
-  if (write.content === null || !holdsContent(getStoredText(write.content))) return;
+  if (!namesContent(write)) return;
   const { ids, resource } = await requireNamed(context, write);
   await holdContents(context.store, context.scope, ids, `Task/${task}`, patientOf(resource, context.baseUrl));
 }
 
-/** What a version names. */
-interface Named {
-  readonly resource: JsonObject;
-  readonly references: readonly ContentReference[];
-  readonly ids: readonly string[];
-  readonly known: readonly KnownContent[];
-  /** Of the contents, and of copies of them. */
-  readonly holders: readonly ContentHolder[];
-  /** Contents that the resource holds by an earlier version. */
-  readonly own: ReadonlySet<string>;
+function namesContent({ content }: ResourceWrite): boolean {
+  return content !== null && holdsContent(getStoredText(content));
 }
 
+/** What a version names. */
+type Named = Awaited<ReturnType<typeof requireNamed>>;
+
 /** @throws PraxisError `rule-broken` */
-async function requireNamed(context: StoringContext, write: ResourceWrite): Promise<Named> {
+async function requireNamed(context: StoringContext, write: ResourceWrite) {
   const { store, scope } = context;
   const resource = write.content === null ? {} : parseStored(write.content);
   const references = listContentReferences(resource, write.type);
   const ids = [...new Set(references.map(({ id }) => id))];
-  const known = await lockContents(
-    store,
-    scope,
-    ids.filter((id) => contentIdPattern.test(id)),
-  );
-  const holders = await findContentHolders(
-    store,
-    scope,
-    known.map(({ id }) => id),
-  );
-  const own = new Set(
-    holders.filter(({ holder }) => holder === `${write.type}/${write.id}`).map(({ content }) => content),
-  );
+  const wellFormed = ids.filter((id) => contentIdPattern.test(id));
+  const known = await lockContents(store, scope, wellFormed);
+  const knownIds = known.map(({ id }) => id);
+  const holders = await findContentHolders(store, scope, knownIds);
+  const held = holders.filter(({ holder }) => holder === `${write.type}/${write.id}`).map(({ content }) => content);
+  const own = new Set(held); // contents that the resource holds by an earlier version
   for (const reference of references) requireKnown(context, reference, known, own);
   return { resource, references, ids, known, holders, own };
 }
@@ -133,15 +105,11 @@ function requireKnown(
   if (attachment === undefined) return;
   const of = path.slice(0, -'.url'.length);
   const { contentType, size, hash } = attachment;
-  if (typeof contentType === 'string' && mediaTypeOf(contentType) !== content.mediaType)
+  if (typeof contentType === 'string' && contentType.split(';')[0]?.trim().toLowerCase() !== content.mediaType)
     refuseOther(`${of}.contentType`, `the content is ${content.mediaType}`);
   if (size !== undefined && size !== content.size) refuseOther(`${of}.size`, `the content has ${content.size} bytes`);
   if (typeof hash === 'string' && !isHashOf(hash, content))
     refuseOther(`${of}.hash`, `the SHA-1 of the content is ${content.sha1.toString('base64')} in base64`);
-}
-
-function mediaTypeOf(text: string): string {
-  return (text.split(';')[0] ?? '').trim().toLowerCase();
 }
 
 /** R4's Attachment.hash is a SHA-1; a SHA-256 is taken, too. https://hl7.org/fhir/R4/datatypes.html#Attachment */
@@ -205,18 +173,14 @@ async function isSeen(context: StoringContext, holder: string): Promise<boolean>
   const whole = (['r', 's'] as const).some((letter) =>
     context.policy.grants(type, letter).some(({ elements, criteria }) => elements === 'all' && criteria.every(test)),
   );
-  if (!whole) return false;
-  return parseStored(row.content).status !== 'entered-in-error';
+  return whole && parseStored(row.content).status !== 'entered-in-error';
 }
 
 /** The reference of its subject as Type/id; undefined: it has none, or elsewhere. */
 function patientOf(resource: JsonObject, baseUrl: string): string | undefined {
-  const subject = ['subject', 'patient', 'beneficiary', 'for'].map((name) => resource[name]).find(isReference);
   if (resource['resourceType'] === 'Patient') return `Patient/${String(resource['id'])}`;
-  const text = subject?.reference;
+  const [text] = ['subject', 'patient', 'beneficiary', 'for'].flatMap(
+    (name) => findText(findObject(resource, name), 'reference') ?? [],
+  );
   return text?.startsWith(`${baseUrl}/`) ? text.slice(baseUrl.length + 1) : text;
-}
-
-function isReference(value: JsonValue | undefined): value is JsonObject & { readonly reference: string } {
-  return typeof value === 'object' && value !== null && 'reference' in value && typeof value.reference === 'string';
 }

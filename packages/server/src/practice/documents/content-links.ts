@@ -7,14 +7,14 @@ import { withoutMember } from '../../access/json-members.ts';
 import { tagSubsetted } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
 import type { Secrets } from '../../base/secrets.ts';
-import type { InteractionContext } from '../../engine/context.ts';
+import type { SendingContext } from '../../engine/hooks.ts';
 import { buildContentBase, holdsContent, withContentUrls } from './content-urls.ts';
 
 /** How long a URL is good for at most, upload and download alike. */
 const linkMs = 300_000;
 
 /** When a URL made now ends: after a while, and not after the rights, as far as time alone ends these. */
-export function linkEndMs({ scope, clock }: Pick<InteractionContext, 'scope' | 'clock'>): number {
+export function linkEndMs({ scope, clock }: Pick<SendingContext, 'scope' | 'clock'>): number {
   return Math.min(clock.now() + linkMs, scope.rightsEndAtMs ?? Number.POSITIVE_INFINITY);
 }
 
@@ -36,33 +36,18 @@ export interface ContentLink {
   readonly subject: string;
 }
 
-type LinkContext = Pick<InteractionContext, 'scope' | 'caller' | 'secrets' | 'clock' | 'baseUrl'>;
-
 /** The URL, absolute. */
 export function buildContentLinkUrl(
-  context: LinkContext,
+  context: SendingContext,
   id: string,
   { purpose, holder }: Pick<ContentLink, 'purpose' | 'holder'>,
 ): string {
   const { scope, caller, secrets, baseUrl } = context;
-  const sealed = secrets.seal(
-    'content-link',
-    Buffer.from(
-      JSON.stringify([
-        purpose,
-        scope.firm,
-        scope.application,
-        scope.epoch,
-        holder,
-        linkEndMs(context),
-        caller.apiKey ?? 0,
-        caller.flow,
-        caller.tokenId,
-        caller.subject,
-      ]),
-    ),
-    bindingOf(scope.environment, scope.firmPrefix, scope.product, id),
-  );
+  const { firm, application, epoch } = scope;
+  const { apiKey = 0, flow, tokenId, subject } = caller;
+  const link = [purpose, firm, application, epoch, holder, linkEndMs(context), apiKey, flow, tokenId, subject];
+  const binding = bindingOf(scope.environment, scope.firmPrefix, scope.product, id);
+  const sealed = secrets.seal('content-link', Buffer.from(JSON.stringify(link)), binding);
   return `${buildContentBase(baseUrl)}/${id}?${linkParameter}=${sealed.toString('base64url')}`;
 }
 
@@ -91,7 +76,7 @@ function bindingOf(environment: string, firm: string, product: string, id: strin
  * without `content`, as existing clients know them, where it lies here.
  */
 export function withContentLinksFor(
-  context: LinkContext,
+  context: SendingContext,
   letter: Permission,
   type: string,
   id: string,

@@ -52,23 +52,17 @@ export interface ContentReference {
 /** All of them, in the order of the resource. */
 export function listContentReferences(resource: JsonObject, type: string): readonly ContentReference[] {
   const found: ContentReference[] = [];
-  visit(resource, type, (value, path, parent) => {
-    const [, content] = /^urn:praxis:content:(.*)$/.exec(value) ?? [];
-    if (content !== undefined)
-      found.push({ id: content, path, attachment: path.endsWith('.url') ? parent : undefined });
-  });
+  const visit = (value: JsonValue, path: string, parent: JsonObject): void => {
+    if (typeof value === 'string') {
+      const [, content] = /^urn:praxis:content:(.*)$/.exec(value) ?? [];
+      const attachment = path.endsWith('.url') ? parent : undefined;
+      if (content !== undefined) found.push({ id: content, path, attachment });
+    } else if (Array.isArray(value)) {
+      for (const [at, each] of value.entries()) visit(each, `${path}[${at}]`, parent);
+    } else if (isJsonObject(value)) {
+      for (const [name, each] of Object.entries(value)) visit(each, `${path}.${name}`, value);
+    }
+  };
+  visit(resource, type, resource);
   return found;
-}
-
-type Visitor = (value: string, path: string, parent: JsonObject) => void;
-
-function visit(object: JsonObject, path: string, visitor: Visitor): void {
-  for (const [name, value] of Object.entries(object)) visitValue(value, `${path}.${name}`, object, visitor);
-}
-
-function visitValue(value: JsonValue, path: string, parent: JsonObject, visitor: Visitor): void {
-  if (typeof value === 'string') visitor(value, path, parent);
-  else if (Array.isArray(value))
-    for (const [at, each] of value.entries()) visitValue(each, `${path}[${at}]`, parent, visitor);
-  else if (isJsonObject(value)) visit(value, path, visitor);
 }

@@ -3,7 +3,7 @@
  * while (docs/decisions/0192). acl/bnry_c_url allows that and nothing else of Binary.
  */
 
-import type { JsonObject, JsonValue, StepBudget } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type StepBudget } from '@praxis/fhir';
 import { markServerWritten } from '../../access/disclosure.ts';
 import { explainDenial } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
@@ -35,18 +35,14 @@ export const uploadHooks: ResourceHooks = {
 async function uploadUrlFor(context: InteractionContext, request: FhirRequest): Promise<FhirResponse | undefined> {
   if (request.newId !== undefined) return undefined; // an entry of a transaction, which others may refer to
   const mayCreate = context.policy.allows('Binary', 'c');
-  if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request, undefined);
+  if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request);
   const body = await request.body();
-  if (isBinaryWithoutData(body)) return await offer(context, request, announcedType(body, context.budget));
+  if (isJsonObject(body) && body['resourceType'] === 'Binary' && body['data'] === undefined)
+    return await offer(context, request, announcedType(body, context.budget));
   if (mayCreate) return undefined;
   return denyAccess(
     `acl/bnry_c_url asks for a URL and stores nothing here: send {"resourceType":"Binary","contentType":"…"} or no body, then PUT the file to the URL of the answer. ${explainDenial(context.policy, 'Binary', 'c').diagnostics}`,
   );
-}
-
-function isBinaryWithoutData(body: JsonValue): body is JsonObject {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || !('resourceType' in body)) return false;
-  return body['resourceType'] === 'Binary' && body['data'] === undefined;
 }
 
 /** @throws PraxisError `resource-invalid`, `media-type-unsupported` */
@@ -61,42 +57,31 @@ function announcedType(body: JsonObject, budget: StepBudget): string | undefined
   });
 }
 
-async function offer(
-  context: InteractionContext,
-  request: FhirRequest,
-  type: string | undefined,
-): Promise<FhirResponse> {
-  const nowMs = context.clock.now();
+async function offer(context: InteractionContext, request: FhirRequest, announced?: string): Promise<FhirResponse> {
+  const { store, scope, clock, limits, baseUrl } = context;
   const made: UploadOffer = {
     id: makeUuid(),
-    createdMs: nowMs,
+    createdMs: clock.now(),
     expiresMs: linkEndMs(context),
-    sizeMax: context.limits.uploadBytesMax,
-    announcedType: type,
+    sizeMax: limits.uploadBytesMax,
+    announcedType: announced,
   };
-  if (!(await offerUpload(context.store, context.scope, made, looseMax))) {
+  if (!(await offerUpload(store, scope, made, looseMax))) {
     fail('conflict', {
       diagnostics: `${looseMax} uploads of this application wait for a resource that holds them: name them in resources; others are removed a day after they were asked for`,
     });
   }
   const url = buildContentLinkUrl(context, made.id, { purpose: 'upload', holder: '' });
   const facts = { status: 201, location: url };
-  return request.prefer.return === 'minimal'
-    ? facts
-    : { ...facts, body: markServerWritten(textOfOffer(context, made, url)) };
-}
-
-function textOfOffer({ baseUrl }: InteractionContext, made: UploadOffer, url: string): string {
-  return JSON.stringify({
-    resourceType: 'Parameters',
-    parameter: [
-      { name: 'url', valueUrl: url },
-      { name: 'expires', valueInstant: toInstant(made.expiresMs) },
-      { name: 'sizeMax', valueInteger: Math.min(made.sizeMax, integerMax) },
-      ...(made.announcedType === undefined ? [] : [{ name: 'contentType', valueCode: made.announcedType }]),
-      { name: 'attachment', valueUrl: `${buildContentBase(baseUrl)}/${made.id}` },
-    ],
-  });
+  if (request.prefer.return === 'minimal') return facts;
+  const parameter = [
+    { name: 'url', valueUrl: url },
+    { name: 'expires', valueInstant: toInstant(made.expiresMs) },
+    { name: 'sizeMax', valueInteger: Math.min(made.sizeMax, integerMax) },
+    ...(announced === undefined ? [] : [{ name: 'contentType', valueCode: announced }]),
+    { name: 'attachment', valueUrl: `${buildContentBase(baseUrl)}/${made.id}` },
+  ];
+  return { ...facts, body: markServerWritten(JSON.stringify({ resourceType: 'Parameters', parameter })) };
 }
 
 /** https://hl7.org/fhir/R4/datatypes.html#integer */
