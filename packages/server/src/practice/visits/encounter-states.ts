@@ -2,6 +2,11 @@
 import type { EncounterStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
+/** Of visits that are to come or under way. */
+export const openStates: readonly EncounterStatusCode[] = ['planned', 'arrived', 'triaged', 'in-progress', 'onleave'];
+
+const written = { by: 'application', on: 'write' } as const;
+
 export const encounterStates: StateTable<EncounterStatusCode> = {
   name: 'Encounter',
   type: 'Encounter',
@@ -19,37 +24,15 @@ export const encounterStates: StateTable<EncounterStatusCode> = {
     { code: 'unknown', meaning: 'not known to the source', begins: ['application'] },
   ],
   transitions: [
-    {
-      from: ['planned'],
-      to: ['arrived', 'triaged', 'in-progress', 'finished', 'cancelled'],
-      by: 'application',
-      on: 'write',
-    },
-    { from: ['arrived'], to: ['triaged', 'in-progress', 'finished', 'cancelled'], by: 'application', on: 'write' },
-    { from: ['triaged'], to: ['in-progress', 'finished', 'cancelled'], by: 'application', on: 'write' },
-    { from: ['in-progress'], to: ['onleave', 'finished'], by: 'application', on: 'write' },
-    { from: ['onleave'], to: ['in-progress', 'finished'], by: 'application', on: 'write' },
-    {
-      from: ['unknown'],
-      to: ['planned', 'arrived', 'triaged', 'in-progress', 'onleave', 'finished', 'cancelled'],
-      by: 'application',
-      on: 'write',
-    },
+    { from: ['planned'], to: ['arrived', 'triaged', 'in-progress', 'finished', 'cancelled'], ...written },
+    { from: ['arrived'], to: ['triaged', 'in-progress', 'finished', 'cancelled'], ...written },
+    { from: ['triaged'], to: ['in-progress', 'finished', 'cancelled'], ...written },
+    { from: ['in-progress'], to: ['onleave', 'finished'], ...written },
+    { from: ['onleave'], to: ['in-progress', 'finished'], ...written },
+    { from: ['unknown'], to: [...openStates, 'finished', 'cancelled'], ...written },
     { from: ['planned'], to: ['arrived'], by: 'server', on: '$check-in', note: 'opens-visit of the appointment' },
-    {
-      from: ['planned', 'arrived', 'triaged', 'in-progress', 'onleave'],
-      to: ['finished'],
-      by: 'server',
-      on: '$check-out',
-      note: 'ends-visit of the appointment',
-    },
-    {
-      from: ['planned', 'arrived', 'triaged', 'in-progress', 'onleave'],
-      to: ['finished'],
-      by: 'server',
-      on: '$fulfil',
-      note: 'records-visit of the appointment',
-    },
+    { from: openStates, to: ['finished'], by: 'server', on: '$check-out', note: 'ends-visit of the appointment' },
+    { from: openStates, to: ['finished'], by: 'server', on: '$fulfil', note: 'records-visit of the appointment' },
     {
       from: ['planned', 'arrived', 'triaged'],
       to: ['cancelled'],
@@ -61,7 +44,7 @@ export const encounterStates: StateTable<EncounterStatusCode> = {
     { from: ['in-progress'], to: ['arrived', 'cancelled'], by: 'practice', on: 'write', note: 'a correction' },
     { from: ['cancelled'], to: ['planned'], by: 'practice', on: 'write', note: 'reinstated' },
     {
-      from: ['planned', 'arrived', 'triaged', 'in-progress', 'onleave', 'finished', 'cancelled', 'unknown'],
+      from: [...openStates, 'finished', 'cancelled', 'unknown'],
       to: ['entered-in-error'],
       by: 'practice',
       on: 'write',

@@ -19,25 +19,16 @@ import { resolveStep } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import { appointmentStates } from '../booking/appointment-states.ts';
-import { Overtaken } from './overtaken.ts';
-import { moveVisits } from './visits.ts';
+import { moveVisits, Overtaken } from './visits.ts';
 
 /** Attempts without If-Match before a concurrent change is reported. */
 const attemptsMax = 5;
 
-export interface Moved {
-  /** As they are stored now. */
-  readonly appointment: StoredResource;
-  /** Those made or changed. */
-  readonly encounters: readonly StoredResource[];
-}
-
-/** @throws PraxisError as the operations do */
-export async function moveAppointment(
-  context: InteractionContext,
-  request: FhirRequest,
-  on: Act['on'],
-): Promise<Moved> {
+/**
+ * The appointment as it is stored now, and the Encounters that were made or changed with it.
+ * @throws PraxisError as the operations do
+ */
+export async function moveAppointment(context: InteractionContext, request: FhirRequest, on: Act['on']) {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     try {
       return await context.store.transaction(context.scope, (store) => moveOnce({ ...context, store }, request, on));
@@ -49,7 +40,7 @@ export async function moveAppointment(
 }
 
 /** @throws Overtaken */
-async function moveOnce(context: InteractionContext, request: FhirRequest, on: Act['on']): Promise<Moved> {
+async function moveOnce(context: InteractionContext, request: FhirRequest, on: Act['on']) {
   const current = await requireCurrent(context, request);
   const before = parseStored(current.content);
   const act: Act = { by: resolveActor(context), on };

@@ -12,12 +12,12 @@ import { findMatches } from '../../engine/write/conditional.ts';
 /** https://loinc.org/11488-4: what transcriptions are sent as. */
 const noteType = { system: 'http://loinc.org', code: '11488-4' };
 
-const chartNote = {
-  coding: [
-    { system: 'https://praxis.health/fhir/CodeSystem/composition-place', code: 'chart-note', display: 'Chart note' },
-  ],
-  text: 'Chart note: no single open visit of the patient was found',
+const chartNotePlace = {
+  system: 'https://praxis.health/fhir/CodeSystem/composition-place',
+  code: 'chart-note',
+  display: 'Chart note',
 };
+const chartNote = { coding: [chartNotePlace], text: 'Chart note: no single open visit of the patient was found' };
 
 /** States of an encounter that the patient is in. */
 const openStates = 'arrived,triaged,in-progress';
@@ -26,10 +26,11 @@ export const transcriptionHooks: ResourceHooks = { types: ['Composition'], compl
 
 /** The resource as it is stored: that which was sent, unless it is a note without a place. */
 async function routeTranscription(context: InteractionContext, resource: Composition): Promise<Composition> {
-  if (resource.encounter !== undefined) return resource;
-  if (!hasCoding(resource.type, noteType) || isChartNote(resource)) return resource;
+  const { encounter, type, category = [] } = resource;
+  if (encounter !== undefined || !hasCoding(type, noteType)) return resource;
+  if (category.some((concept) => hasCoding(concept, chartNotePlace))) return resource;
   const visit = await openVisit(context, patientOf(context, resource));
-  if (visit === undefined) return { ...resource, category: [...(resource.category ?? []), chartNote] };
+  if (visit === undefined) return { ...resource, category: [...category, chartNote] };
   return { ...resource, encounter: { reference: `Encounter/${visit}`, display: 'Open visit of the patient' } };
 }
 
@@ -54,11 +55,6 @@ function patientOf({ baseUrl }: InteractionContext, { subject }: Composition): s
   const reference = subject?.reference ?? '';
   const local = reference.startsWith(`${baseUrl}/`) ? reference.slice(baseUrl.length + 1) : reference;
   return /^Patient\/[A-Za-z0-9\-.]{1,64}(?=\/_history\/|$)/.exec(local)?.[0];
-}
-
-function isChartNote({ category }: Composition): boolean {
-  const [coding] = chartNote.coding;
-  return coding !== undefined && category?.some((concept) => hasCoding(concept, coding)) === true;
 }
 
 function hasCoding({ coding = [] }: CodeableConcept, { system, code }: { system: string; code: string }): boolean {

@@ -17,8 +17,10 @@ import { parseSearch } from '../../search/query/query.ts';
 import { planPage } from '../../search/sql/plan.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
 import { buildVisit } from './appointment-visit.ts';
-import { encounterStates } from './encounter-states.ts';
-import { Overtaken } from './overtaken.ts';
+import { encounterStates, openStates } from './encounter-states.ts';
+
+/** Undoes a transaction in which a version was no longer the current one: it is to be run again. */
+export class Overtaken extends Error {}
 
 /** Encounters of one appointment that are looked at, the oldest first, as far as a page reads; there is one as a rule. */
 const visitsMax = 20;
@@ -32,36 +34,33 @@ export interface Visited {
   readonly granted: Pick<AuditRow, 'entries'>;
 }
 
-type Visit = StoredResource<'Encounter'>;
-
-/** What an effect makes where the appointment has no Encounter that counts; undefined: nothing. */
-type Making =
-  | { readonly status: EncounterStatusCode; readonly period: (visited: Visited, now: string) => Period }
-  | undefined;
-
 interface EffectRule {
   /** States of Encounters that count: while there is one, none is made. */
   readonly counting: readonly EncounterStatusCode[];
-  readonly making: Making;
+  /** What is made where none counts; absent: nothing. */
+  readonly making?: {
+    readonly status: EncounterStatusCode;
+    readonly period: (visited: Visited, now: string) => Period;
+  };
 }
-
-const underWay: readonly EncounterStatusCode[] = ['arrived', 'triaged', 'in-progress', 'onleave'];
-const notBegun: readonly EncounterStatusCode[] = ['planned'];
 
 const rules: Readonly<Record<Effect, EffectRule>> = {
   'opens-visit': {
-    counting: [...notBegun, ...underWay],
+    counting: openStates,
     making: { status: 'arrived', period: (_visited, now) => ({ start: now }) },
   },
   'ends-visit': {
-    counting: [...notBegun, ...underWay, 'finished'],
+    counting: [...openStates, 'finished'],
     making: { status: 'finished', period: (_visited, now) => ({ end: now }) },
   },
   'records-visit': {
-    counting: [...notBegun, ...underWay, 'finished'],
-    making: { status: 'finished', period: ({ resource }) => timesOf(resource) },
+    counting: [...openStates, 'finished'],
+    making: {
+      status: 'finished',
+      period: ({ resource: { start, end } }) => ({ ...(start && { start }), ...(end && { end }) }),
+    },
   },
-  'cancels-visit': { counting: [], making: undefined },
+  'cancels-visit': { counting: [] },
 };
 
 /**
@@ -77,20 +76,26 @@ export async function moveVisits(
   for (const effect of effects) {
     const { counting, making } = rules[effect];
     const visits = await visitsOf(context, visited.id);
-    for (const visit of visits) {
-      const moved = await moveVisit(context, visited, visit);
-      if (moved !== undefined) changed.push(moved);
+    for (const row of visits) {
+      const visit = parseStored(row.content);
+      const [step] = listSteps(encounterStates, visit.status ?? '', { by: 'server', on: visited.on });
+      if (step === undefined) continue;
+      changed.push(await written(context, visited, row.id, inState(visit, step.to, context.clock.now()), row));
     }
     const counts = visits.some(({ content }) => counting.some((status) => status === parseStored(content).status));
     if (making === undefined || counts) continue;
-    const now = toInstant(context.clock.now());
-    changed.push(await made(context, visited, buildVisit(visited, making.status, making.period(visited, now))));
+    const period = making.period(visited, toInstant(context.clock.now()));
+    const made = buildVisit(visited, making.status, period);
+    changed.push(await written(context, visited, makeResourceId(context.clock), made, undefined));
   }
   return changed;
 }
 
 /** The Encounters that name the appointment, whoever may see them. */
-async function visitsOf(context: InteractionContext, appointment: string): Promise<readonly Visit[]> {
+async function visitsOf(
+  context: InteractionContext,
+  appointment: string,
+): Promise<readonly StoredResource<'Encounter'>[]> {
   const { scope, baseUrl, clock, limits, secrets, store } = context;
   const query = parseSearch('Encounter', [['appointment', `Appointment/${appointment}`]], {
     timeZone: scope.timeZone,
@@ -100,27 +105,10 @@ async function visitsOf(context: InteractionContext, appointment: string): Promi
     searchParameters: [],
     rights: buildSearchRights(context), // of links to other types: there is none
   });
-  const target = { scope, query, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
+  const target = { scope, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
   const page = planPage({ ...target, query: { ...query, count: visitsMax } });
   const { rows } = page.cut(await store.selectPage(scope, page.statement));
   return rows.map((row) => requireType(row, 'Encounter'));
-}
-
-/** The visit in the state that the table leads to from its own; undefined: it stays as it is. */
-async function moveVisit(
-  context: InteractionContext,
-  visited: Visited,
-  row: Visit,
-): Promise<StoredResource | undefined> {
-  const encounter = parseStored(row.content);
-  const [step] = listSteps(encounterStates, encounter.status ?? '', { by: 'server', on: visited.on });
-  if (step === undefined) return undefined;
-  const after = inState(encounter, step.to, context.clock.now());
-  return await written(context, visited, row.id, after, row);
-}
-
-async function made(context: InteractionContext, visited: Visited, visit: Encounter): Promise<StoredResource> {
-  return await written(context, visited, makeResourceId(context.clock), visit, undefined);
 }
 
 /** @param current the version before; undefined: it comes into being */
@@ -136,48 +124,27 @@ async function written(
   const audited = entries === undefined ? write : { ...write, audit: { ...write.audit, entries } };
   const outcome = await saveVersion(context, audited, current, { act: { by: 'server', on } });
   if (outcome.outcome === 'conflict') throw new Overtaken();
+  const { versionId } = outcome;
   const { lastUpdatedMs, content } = write;
-  return {
-    type: 'Encounter',
-    id,
-    versionId: outcome.versionId,
-    lastUpdatedMs,
-    deleted: false,
-    content: content ?? boxStored(''),
-  };
+  return { type: 'Encounter', id, versionId, lastUpdatedMs, deleted: false, content: content ?? boxStored('') };
 }
 
-/** The visit in its new state, the old one in its history (Encounter.statusHistory), and its end once it is finished. */
+/**
+ * The visit in its new state, the old one in its history (Encounter.statusHistory). It begins when the patient arrives and
+ * ends when it is finished; a beginning still to come would be after the end.
+ */
 function inState(encounter: Encounter, status: EncounterStatusCode, nowMs: number): Encounter {
   const now = toInstant(nowMs);
-  const { statusHistory: history = [], period = {} } = encounter;
-  const since = history.at(-1)?.period.end ?? period.start;
+  const { statusHistory: history = [], period: { start } = {} } = encounter;
+  const since = history.at(-1)?.period.end ?? start;
   const isBefore = since !== undefined && Date.parse(since) <= nowMs;
   const passed = {
     status: encounter.status ?? 'unknown',
     period: { ...(isBefore ? { start: since } : {}), end: now },
   };
-  return {
-    ...encounter,
-    status,
-    statusHistory: [...history, passed],
-    ...periodIn(status, period, now, nowMs),
-  };
-}
-
-/** It begins when the patient arrives and ends when it is finished; a beginning still to come would be after the end. */
-function periodIn(
-  status: EncounterStatusCode,
-  { start }: Period,
-  now: string,
-  nowMs: number,
-): Pick<Encounter, 'period'> {
+  const after = { ...encounter, status, statusHistory: [...history, passed] };
+  if (status === 'arrived') return { ...after, period: { start: now } };
+  if (status !== 'finished') return after;
   const isToCome = start !== undefined && Date.parse(start) > nowMs;
-  if (status === 'arrived') return { period: { start: now } };
-  if (status !== 'finished') return {};
-  return { period: { ...(start === undefined || isToCome ? {} : { start }), end: now } };
-}
-
-function timesOf({ start, end }: Appointment): Period {
-  return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
+  return { ...after, period: { ...(start === undefined || isToCome ? {} : { start }), end: now } };
 }

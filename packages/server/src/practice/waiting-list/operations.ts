@@ -5,17 +5,15 @@
 
 import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { buildOperationRequest } from '../../base/worst-case.ts';
-import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
-import { requireGrants } from '../../engine/rights/denials.ts';
+import type { InteractionContext } from '../../engine/context.ts';
 import { requireValidId } from '../../engine/write/build-write.ts';
 import { buildPatchResponse, changeResource } from '../../engine/write/patch.ts';
 import { resolveActor } from '../../engine/write/save-version.ts';
-import type { Operation, OperationRequest } from '../../operations/operation.ts';
+import type { Operation } from '../../operations/operation.ts';
 import { resolveStep } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import { appointmentStates } from '../booking/appointment-states.ts';
-import { requireStatusReadable } from '../visits/moving.ts';
+import { defineAppointmentOperation } from '../visits/operations.ts';
 import { findStandingOffer, type WaitlistOffer } from './store.ts';
 import { buildSettledAppointment, buildWithdrawnAppointment } from './waitlist.ts';
 
@@ -26,16 +24,8 @@ export const acceptOffer = offerOperation('accept-offer', buildSettledAppointmen
 export const declineOffer = offerOperation('decline-offer', buildWithdrawnAppointment);
 
 function offerOperation(name: string, answering: Answering): Operation {
-  return {
-    name,
-    url: `https://praxis.health/fhir/OperationDefinition/${name}`,
-    worstCase: {
-      because: 'an appointment to which no offer stands',
-      request: ({ appointment }) => buildOperationRequest(`Appointment/${appointment}/$${name}`, []),
-    },
-    levels: ['instance'],
-    types: ['Appointment'],
-    affectsState: true,
+  return defineAppointmentOperation(name, {
+    because: 'an appointment to which no offer stands',
     parameters: [
       {
         name: 'return',
@@ -46,47 +36,33 @@ function offerOperation(name: string, answering: Answering): Operation {
         documentation: 'The appointment as it is now, as a PATCH answers.',
       },
     ],
-    authorize(context) {
-      requireGrants(context, 'Appointment', 'u');
-      requireStatusReadable(context, () => true);
+    /**
+     * 200 as a PATCH.
+     * @throws PraxisError `rule-broken` where no offer stands, `slot-taken`, and as a PATCH
+     */
+    async answer(context, request) {
+      requireValidId(request.id);
+      const act: Act = { by: resolveActor(context), on: `$${name}` };
+      const offer = await findStandingOffer(context.store, context.scope, request.id);
+      const apply = (appointment: Appointment): Appointment => {
+        const { to } = resolveStep(appointmentStates, appointment, act);
+        return { ...answering(appointment, requireOffer(context, offer)), status: to };
+      };
+      // What else changes than the status the offer had brought, so that it is the server's to take back.
+      const patch = { touches: [{ member: 'status', blind: false }], apply };
+      const options = { act, ...(offer && { extras: { answered: offer } }) };
+      return buildPatchResponse(context, request, await changeResource(context, request, patch, options));
     },
-    answer: (context, request) => answer(context, request, `$${name}`, answering),
-  };
-}
-
-/**
- * 200 as a PATCH.
- * @throws PraxisError `rule-broken` where no offer stands, `slot-taken`, and as a PATCH
- */
-async function answer(
-  context: InteractionContext,
-  request: OperationRequest,
-  on: Act['on'],
-  answering: Answering,
-): Promise<FhirResponse> {
-  requireValidId(request.id);
-  const act: Act = { by: resolveActor(context), on };
-  const offer = await findStandingOffer(context.store, context.scope, request.id);
-  const apply = (appointment: Appointment): Appointment => {
-    const { to } = resolveStep(appointmentStates, appointment, act);
-    return { ...answering(appointment, requireOffer(context, offer)), status: to };
-  };
-  // What else changes than the status the offer had brought, so that it is the server's to take back.
-  const patch = { touches: [{ member: 'status', blind: false }], apply };
-  const options = { act, ...(offer && { extras: { answered: offer } }) };
-  return buildPatchResponse(context, request, await changeResource(context, request, patch, options));
+  });
 }
 
 function requireOffer({ clock }: InteractionContext, offer: WaitlistOffer | undefined): WaitlistOffer {
-  if (offer === undefined)
-    return fail('rule-broken', {
-      diagnostics:
-        'The appointment was proposed by a caller, not offered from the waiting list: change its status to answer',
-      expression: ['Appointment.status'],
-    });
-  if (offer.expiresMs > clock.now()) return offer;
+  if (offer !== undefined && offer.expiresMs > clock.now()) return offer;
   return fail('rule-broken', {
-    diagnostics: `The offer ended at ${new Date(offer.expiresMs).toISOString()}: the appointment waits for another one, or $book takes a slot`,
+    diagnostics:
+      offer === undefined
+        ? 'The appointment was proposed by a caller, not offered from the waiting list: change its status to answer'
+        : `The offer ended at ${new Date(offer.expiresMs).toISOString()}: the appointment waits for another one, or $book takes a slot`,
     expression: ['Appointment.status'],
   });
 }
