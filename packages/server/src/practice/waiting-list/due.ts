@@ -1,6 +1,6 @@
 /**
  * Which firms have something to look at on their waiting lists, asked over all firms by the job that makes offers
- * (operations/scheduling/offering.ts).
+ * (offering.ts).
  */
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';

@@ -8,10 +8,9 @@ import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import { makeUuid } from '../../base/ids.ts';
 import { buildJsonRequest } from '../../base/worst-case.ts';
-
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { type FirmWorkContext, workFirmByFirm } from '../../jobs/firm-work.ts';
-import type { Job, Progress } from '../../jobs/jobs.ts';
+import type { Progress } from '../../jobs/jobs.ts';
 import { jobLimits, type OpenBudget } from '../../limits/budgets.ts';
 import { CostlyParameters } from '../../search/index/costly-parameters.ts';
 import type { ResourceStore } from '../../storage/store.ts';
@@ -19,11 +18,11 @@ import { makeFirmClock } from '../../tenancy/firm-time.ts';
 import { type Firm, getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import { findBookableActors } from '../booking/occupancy.ts';
-import { type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
+import { freeSlots, type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
 import { readScheduledCalendars } from '../calendars/scheduled-calendars.ts';
 import type { OfferedSlot } from '../calendars/slots.ts';
+import { minuteMs } from '../calendars/zone.ts';
 import { type DueFirm, listDueFirms, settleDue } from './due.ts';
-import { freeSlotsOver } from './freed-slots.ts';
 import { makeOffer, type OfferingContext, withdrawOffer } from './offer.ts';
 import {
   dropWaiting,
@@ -52,8 +51,10 @@ const endedMax = 200;
 const freedMax = 100;
 const pauseMs = 1_000;
 
-export const waitlistJob = {
-  firmJob: 'waiting-list',
+const firmJob = 'waiting-list';
+
+export const waitlistJob: DeclaredJob<WaitlistOptions> = {
+  firmJob,
   worstCase: {
     because: 'who waits for anything, at any time',
     request: ({ next, patient, appointmentType }) =>
@@ -65,21 +66,17 @@ export const waitlistJob = {
         participant: [{ actor: { reference: `Patient/${patient}` }, status: 'accepted' }],
       }),
   },
-  open: openWaitlistJob,
-} as const satisfies DeclaredJob<WaitlistOptions>;
-
-/** Nothing but how soon an offer is made depends on when it runs. */
-function openWaitlistJob(options: WaitlistOptions): Job {
-  return {
+  /** Nothing but how soon an offer is made depends on when it runs. */
+  open: (options) => ({
     name: 'offers of the waiting list',
     pauseMs,
     run: workFirmByFirm(options, {
-      job: waitlistJob.firmJob,
+      job: firmJob,
       firms: (paused) => listDueFirms(options.database, options.clock.now(), paused),
       work: (due) => lookAt(options, due),
     }),
-  };
-}
+  }),
+};
 
 async function lookAt(options: WaitlistOptions, due: DueFirm): Promise<Progress> {
   const { database, store, clock, baseUrlOf, openBudget } = options;
@@ -124,12 +121,8 @@ async function endOffers(context: OfferingContext): Promise<void> {
 async function listUnlisted({ store, scope }: OfferingContext): Promise<void> {
   for (;;) {
     const rows = await findUnlisted(store, scope, endedMax);
-    for (const { id, content, lastUpdatedMs } of rows)
-      await keepWaiting(store, scope, {
-        appointment: id,
-        priority: computePriority(parseStored(content)),
-        sinceMs: lastUpdatedMs,
-      });
+    for (const { id: appointment, content, lastUpdatedMs: sinceMs } of rows)
+      await keepWaiting(store, scope, { appointment, priority: computePriority(parseStored(content)), sinceMs });
     if (rows.length < endedMax) return;
   }
 }
@@ -148,8 +141,7 @@ async function offerNext(context: OfferingContext): Promise<boolean> {
 
 /** At no instant more than one offer: the time was one appointment's. */
 async function offerFreed(context: OfferingContext, freed: FreedTime): Promise<void> {
-  const isAnybodyWaiting = (await findWaiting(context.store, context.scope, undefined, 1)).length > 0;
-  if (!isAnybodyWaiting) return;
+  if ((await findWaiting(context.store, context.scope, undefined, 1)).length === 0) return; // nobody waits
   const calendars = await readScheduledCalendars(context.store, context.scope, [freed.actor]);
   const own = calendars.filter(({ calendar }) => calendar.active && toPractitionerReference(calendar) === freed.actor);
   let open = await coming(context, own, freed);
@@ -166,15 +158,17 @@ async function offerFreed(context: OfferingContext, freed: FreedTime): Promise<v
   }
 }
 
-/** Free slots of the freed time that leave time for an answer. */
+/** Free slots that overlap the freed time, also longer ones that it had stood in the way of, and leave time for an answer. */
 async function coming(
   context: OfferingContext,
   calendars: readonly ScheduledCalendar[],
-  freed: FreedTime,
+  { startMs, endMs }: FreedTime,
 ): Promise<readonly OfferedSlot[]> {
   const nowMs = context.clock.now();
-  const slots = await freeSlotsOver({ ...context, nowMs }, calendars, freed);
-  return slots.filter(({ startMs }) => startMs >= nowMs + offerMs);
+  const lengths = calendars.flatMap(({ calendar }) => calendar.appointmentTypes.map(({ minutes }) => minutes));
+  const wanted = { fromMs: startMs - Math.max(0, ...lengths) * minuteMs, toMs: endMs };
+  const slots = await Array.fromAsync(freeSlots({ ...context, nowMs }, calendars, wanted));
+  return slots.filter((slot) => slot.endMs > startMs && slot.startMs >= nowMs + offerMs);
 }
 
 /** Those who wait for something, in the order in which they are offered what fits. */
