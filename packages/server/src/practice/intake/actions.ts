@@ -2,7 +2,7 @@
 
 import { type ActionContext, defineAction } from '../../actions/action.ts';
 import { formatToMinute } from '../../actions/command-form.ts';
-import { versionMax } from '../../actions/fields.ts';
+import { versionField } from '../../actions/fields.ts';
 import { nothing, type Shape } from '../../actions/schema.ts';
 import { getAuthorisedTargets, getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
@@ -11,7 +11,7 @@ import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { decide } from './deciding.ts';
 import { intakeTypes } from './proposing.ts';
-import { listProposals, type ShownProposal, showProposal } from './shown.ts';
+import { listProposals, showProposal } from './shown.ts';
 import { addIntakeRule, findIntakeRules, removeIntakeRule } from './store.ts';
 
 const practices = ['operator', 'practice'] as const;
@@ -20,8 +20,6 @@ const practices = ['operator', 'practice'] as const;
 const everyone = '*';
 
 const typeNames = Object.keys(intakeTypes);
-const fieldsMax = 100;
-const nameLengthMax = 64;
 
 const rule: Shape = {
   type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
@@ -68,19 +66,11 @@ const ruleSegments = {
   application: { description: 'Of this application alone; *: of all', standard: everyone },
 } as const;
 
+const elements = { kind: 'texts', itemsMax: 100, lengthMax: 64 } as const;
+
 const decisionFields = {
-  accept: {
-    kind: 'texts',
-    itemsMax: fieldsMax,
-    lengthMax: nameLengthMax,
-    description: 'Elements that are taken over as proposed.',
-  },
-  reject: {
-    kind: 'texts',
-    itemsMax: fieldsMax,
-    lengthMax: nameLengthMax,
-    description: 'Elements that stay as they are.',
-  },
+  accept: { ...elements, description: 'Elements that are taken over as proposed.' },
+  reject: { ...elements, description: 'Elements that stay as they are.' },
   edit: {
     kind: 'object',
     byMember: true,
@@ -88,9 +78,7 @@ const decisionFields = {
   },
   rest: { kind: 'choice', values: ['accept', 'reject'], description: 'What is decided about all that is still open.' },
   version: {
-    kind: 'integer',
-    min: 1,
-    max: versionMax,
+    ...versionField,
     description: 'Version of the resource that was looked at; needed to replace what others have changed since.',
   },
 } as const;
@@ -144,10 +132,8 @@ export const intakeActions = [
     roles: practices,
     fields: {},
     output: { kind: 'list', shape: list },
-    async run(context, { path }) {
-      const waiting = await listProposals(context.store, await scopeOf(context, path), context.rowsMax + 1);
-      return waiting.map((each) => ({ ...each, resource: each.resource ?? null }));
-    },
+    run: async (context, { path }) =>
+      await listProposals(context.store, await scopeOf(context, path), context.rowsMax + 1),
     command: {
       columns: [
         ...['task', 'proposedAt', 'application', 'status'],
@@ -165,7 +151,7 @@ export const intakeActions = [
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
-    run: async (context, { path }) => shown(await showProposal(context.store, await scopeOf(context, path), path.task)),
+    run: async (context, { path }) => await showProposal(context.store, await scopeOf(context, path), path.task),
     command: { print: (proposal) => [printProposal(proposal)] },
   }),
   defineAction({
@@ -186,7 +172,7 @@ export const intakeActions = [
       const username = caller.kind === 'command' ? 'operator' : caller.username;
       const decider = { store, scope, clock, budget, baseUrl, username, flow: caller.kind };
       await decide(decider, path.task, body);
-      return shown(await showProposal(store, scope, path.task));
+      return await showProposal(store, scope, path.task);
     },
     command: {
       print: ({ status, resource }, { path }) => [
@@ -218,13 +204,7 @@ async function ruleOf(
 }
 
 /** Without what there is not. */
-function printProposal({ proposedAtMs, ...proposal }: ReturnType<typeof shown>): string {
+function printProposal({ proposedAtMs, ...proposal }: Awaited<ReturnType<typeof showProposal>>): string {
   const whole = { ...proposal, proposedAt: formatToMinute(proposedAtMs) };
   return JSON.stringify(whole, (_, value: unknown) => value ?? undefined, 2);
-}
-
-function shown(proposal: ShownProposal) {
-  const { resource = null, version = null, fields } = proposal;
-  const each = fields.map((field) => ({ ...field, decision: field.decision ?? null }));
-  return { ...proposal, resource, version, fields: each };
 }

@@ -40,7 +40,8 @@ export function computeProposedFields(
   const current = withoutReconciliation(before);
   const wanted = withoutReconciliation(after);
   const isNamed = touched !== undefined && !touched.includes(undefined);
-  const members = isNamed ? named(touched) : listChangedMembers(current, wanted);
+  const named = [...new Set(touched)].flatMap((member) => member ?? []).toSorted();
+  const members = isNamed ? named : listChangedMembers(current, wanted);
   return Object.fromEntries(members.map((member) => [member, memberOf(wanted, member) ?? null]));
 }
 
@@ -85,10 +86,6 @@ export function applyDecisions(
   const own = { system: practiceIdentifierSystems.reconciliation, value: task };
   members.set('identifier', [...identifiers, ...kept, own]);
   return { resourceType: type, ...Object.fromEntries(members) };
-}
-
-function named(touched: readonly (string | undefined)[]): readonly string[] {
-  return [...new Set(touched)].flatMap((member) => (member === undefined ? [] : [member])).toSorted();
 }
 
 /** The numbers of proposals are the service's to write. */

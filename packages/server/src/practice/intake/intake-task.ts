@@ -60,18 +60,14 @@ export interface TaskStep {
 
 /** The Task after staff have decided about some or all of it. */
 export function buildDecidedTask(task: Task, { status, type, decided, target, nowMs }: TaskStep): Task {
-  const outputs: TaskOutput[] = Object.entries(decided).map(([field, { decision }]) => ({
+  const output: TaskOutput[] = Object.entries(decided).map(([field, { decision }]) => ({
     type: { coding: [{ system: outcomeSystem, code: decision }] },
     valueString: `${type}.${field}`,
   }));
-  const made: TaskOutput[] =
-    target === undefined
-      ? []
-      : [
-          {
-            type: { coding: [{ system: outcomeSystem, code: 'resource' }] },
-            valueReference: { reference: `${type}/${target}` },
-          },
-        ];
-  return { ...task, status, lastModified: toInstant(nowMs), output: [...outputs, ...made] };
+  if (target !== undefined)
+    output.push({
+      type: { coding: [{ system: outcomeSystem, code: 'resource' }] },
+      valueReference: { reference: `${type}/${target}` },
+    });
+  return { ...task, status, lastModified: toInstant(nowMs), output };
 }

@@ -84,10 +84,9 @@ async function answer(context: InteractionContext, { input }: OperationRequest):
   if (target !== undefined)
     parameters.push({ name: 'resource', type: 'Reference', value: { reference: `${type}/${target}` } });
   for (const { field, decision } of fields) {
-    const path: OutputParameter = { name: 'path', type: 'string', value: `${type}.${field}` };
-    const decided: readonly OutputParameter[] =
-      decision === undefined ? [] : [{ name: 'decision', type: 'code', value: decision }];
-    parameters.push({ name: 'field', parts: [path, ...decided] });
+    const parts: OutputParameter[] = [{ name: 'path', type: 'string', value: `${type}.${field}` }];
+    if (decision !== undefined) parts.push({ name: 'decision', type: 'code', value: decision });
+    parameters.push({ name: 'field', parts });
   }
   return buildParametersResponse(parameters);
 }

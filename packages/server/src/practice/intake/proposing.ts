@@ -49,7 +49,8 @@ async function proposedInstead(
   request: Pick<FhirRequest, 'prefer'>,
   checked: CheckedWrite,
 ): Promise<FhirResponse | undefined> {
-  const { type } = checked.write;
+  const { current, write, touched } = checked;
+  const { type } = write;
   if (!isIntakeType(type) || !(await isAwaited(context, type))) return undefined;
   if (context.allOrNothing === true) {
     fail('rule-broken', {
@@ -57,16 +58,15 @@ async function proposedInstead(
       expression: [type],
     });
   }
-  const { current, write } = checked;
   const before = current === undefined || current.deleted ? undefined : parseStored(current.content);
   const { content } = requireType(write, type);
   if (content === null) return undefined;
   const after = parseStored(content);
-  const proposed = computeProposedFields(before ?? {}, after, checked.touched);
+  const proposed = computeProposedFields(before ?? {}, after, touched);
   if (before !== undefined && current !== undefined && Object.keys(proposed).length === 0)
     return unchanged(context, request, current);
   // Else the practice would be asked about what cannot be stored.
-  await requireInvariants(context, checked.write, current);
+  await requireInvariants(context, write, current);
   await requireBound(context, type, before, after);
   return await propose(context, request, { ...checked, type, after, proposed });
 }
@@ -94,10 +94,15 @@ async function propose(
   const audit = { ...taskWrite.audit, ...(write.audit.entries === undefined ? {} : { entries: write.audit.entries }) };
   const draft = { task: id, type, target, base: current?.versionId ?? 0, proposedAtMs: clock.now() };
   await store.transaction(scope, async (inside) => {
-    if (!(await addProposal(inside, scope, { ...draft, proposed: JSON.stringify(proposed) }))) tooMany();
+    if (!(await addProposal(inside, scope, { ...draft, proposed: JSON.stringify(proposed) })))
+      fail('rule-broken', {
+        diagnostics: `${waitingMax} writes of the application wait for the practice: go on when it has decided about some of them, or take some back (Task.status cancelled)`,
+      });
     const storing = { ...context, store: inside };
     await attachProposedContent(storing, write, id);
-    const outcome = await saveVersion(storing, { ...taskWrite, audit }, undefined, { act: byServer });
+    const outcome = await saveVersion(storing, { ...taskWrite, audit }, undefined, {
+      act: { by: 'server', on: 'write' },
+    });
     if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
   });
   const location = `${baseUrl}/Task/${id}`;
@@ -105,8 +110,6 @@ async function propose(
     ? { status: 202, location }
     : { status: 202, location, body: buildAwaitingOutcome(type, id) };
 }
-
-const byServer = { by: 'server', on: 'write' } as const;
 
 /** Whoever patches some elements may not be allowed to read whose they are. */
 function patientOf(
@@ -118,12 +121,6 @@ function patientOf(
   if (touched === undefined || touched.includes(member) || current === undefined) return patient;
   const readable = compileReadable(context.policy, type, compileCriterionTest(context, write.type, current.content));
   return readable(member) ? patient : undefined;
-}
-
-function tooMany(): never {
-  return fail('rule-broken', {
-    diagnostics: `${waitingMax} writes of the application wait for the practice: go on when it has decided about some of them, or take some back (Task.status cancelled)`,
-  });
 }
 
 /** Nothing to decide about: no Task, and no version. */

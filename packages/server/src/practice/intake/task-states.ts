@@ -8,6 +8,8 @@ import type { StateTable } from '../../resources/states/state-table.ts';
 /** The coding in `Task.code` of such a Task. */
 export const intakeCoding = { system: 'https://praxis.health/fhir/CodeSystem/task-type', code: 'intake' };
 
+const byPractice = { by: 'practice', on: 'write' } as const;
+
 export const intakeStates: StateTable<TaskStatusCode> = {
   name: 'Coverage intake',
   type: 'Task',
@@ -24,13 +26,8 @@ export const intakeStates: StateTable<TaskStatusCode> = {
   ],
   transitions: [
     { from: ['requested'], to: ['cancelled'], by: 'application', on: 'write' },
-    {
-      from: ['requested'],
-      to: ['in-progress', 'accepted', 'completed', 'rejected'],
-      by: 'practice',
-      on: 'write',
-    },
-    { from: ['in-progress'], to: ['accepted', 'completed', 'rejected'], by: 'practice', on: 'write' },
-    { from: ['requested', 'in-progress'], to: ['entered-in-error'], by: 'practice', on: 'write' },
+    { from: ['requested'], to: ['in-progress', 'accepted', 'completed', 'rejected'], ...byPractice },
+    { from: ['in-progress'], to: ['accepted', 'completed', 'rejected'], ...byPractice },
+    { from: ['requested', 'in-progress'], to: ['entered-in-error'], ...byPractice },
   ],
 };
