@@ -5,7 +5,6 @@ import { buildTable, type Printed } from '../../actions/command-form.ts';
 import { versionField } from '../../actions/fields.ts';
 import type { Shape } from '../../actions/schema.ts';
 import { openEditor } from '../calendars/actions/editor.ts';
-import type { FirmSetCode } from './codes.ts';
 import { getValueSet, listValueSets, retireCode, type ShownValueSet, setValueSet } from './edit-value-sets.ts';
 import { buildValueSetUrl } from './table.ts';
 
@@ -139,22 +138,12 @@ function stateOf({ version, active }: ReturnType<typeof shown>): string {
   return active ? 'active' : 'not judged by';
 }
 
-function shown({ set, version, active }: ShownValueSet) {
+function shown(each: ShownValueSet) {
+  const { set, version = null, active } = each;
   const governs = set.governs.map(({ expression }) => expression);
-  return {
-    valueSet: set.id,
-    title: set.title,
-    url: buildValueSetUrl(set.id),
-    governs,
-    version: version ?? null,
-    active,
-  };
+  return { valueSet: set.id, title: set.title, url: buildValueSetUrl(set.id), governs, version, active };
 }
 
 function shownWhole(each: ShownValueSet) {
-  return { ...shown(each), codes: each.inUse.map(plain), retired: each.retired.map(plain) };
-}
-
-function plain({ system, code: text, display }: FirmSetCode) {
-  return { system, code: text, display };
+  return { ...shown(each), codes: each.inUse, retired: each.retired };
 }

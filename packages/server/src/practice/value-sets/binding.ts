@@ -12,14 +12,6 @@ interface Governed extends BoundElement {
   readonly set: FirmValueSet;
 }
 
-/** A concept that a bound element of the changed resource did not say before. */
-interface Said {
-  readonly by: Governed;
-  /** FHIRPath of the element. */
-  readonly path: string;
-  readonly codings: readonly SaidCoding[];
-}
-
 export interface FirmCodesContext {
   /** Of those of `ids` that the firm keeps and has judged by: practice/value-sets/store.ts. */
   readonly keptCodes: (ids: readonly string[]) => Promise<ReadonlyMap<string, FirmSetCodes>>;
@@ -63,12 +55,8 @@ export async function listCodesOutsideBinding(
   });
 }
 
-function newConcepts(
-  by: Governed,
-  before: JsonObject | undefined,
-  after: JsonObject,
-  budget: StepBudget,
-): readonly Said[] {
+/** Concepts that a bound element of the changed resource did not say before; `path` is the FHIRPath of the element. */
+function newConcepts(by: Governed, before: JsonObject | undefined, after: JsonObject, budget: StepBudget) {
   const select = compileExtractor(by.type, by.expression);
   const known = new Set(
     before === undefined ? [] : select(before, budget, judging).map(({ value }) => keyOf(codingsOf(value))),
@@ -90,6 +78,8 @@ function codingsOf(value: JsonValue): readonly SaidCoding[] {
 function keyOf(codings: readonly SaidCoding[]): string {
   return JSON.stringify(codings.map(({ system, code }) => [system, code]));
 }
+
+type Said = ReturnType<typeof newConcepts>[number];
 
 function isKnown({ inUse }: FirmSetCodes, { by, codings }: Said): boolean {
   if (codings.some((coding) => isAmong(inUse, coding))) return true;

@@ -5,7 +5,6 @@
 import { fail } from '../../base/errors.ts';
 import { makeUuid } from '../../base/ids.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
-import type { ResourceStore } from '../../storage/store.ts';
 import { readCode } from '../calendars/calendar-types.ts';
 import {
   checkObject,
@@ -46,20 +45,16 @@ const systemPattern = /^[!-~]{1,255}$/;
 
 const nothingKept: FirmSetCodes = { active: false, inUse: [], retired: [] };
 
+type Place = Pick<Editor, 'store' | 'scope'>;
+
 /** Every set that there is, also those that the firm does not keep. */
-export async function listValueSets({
-  store,
-  scope,
-}: Pick<Editor, 'store' | 'scope'>): Promise<readonly ShownValueSet[]> {
-  return await Promise.all(firmValueSets.map((set) => shown(store, scope, set)));
+export async function listValueSets(place: Place): Promise<readonly ShownValueSet[]> {
+  return await Promise.all(firmValueSets.map((set) => shown(place, set)));
 }
 
 /** @throws PraxisError `resource-not-found` for an id that is none of a firm's sets */
-export async function getValueSet(
-  { store, scope }: Pick<Editor, 'store' | 'scope'>,
-  id: string,
-): Promise<ShownValueSet> {
-  return await shown(store, scope, requireSet(id));
+export async function getValueSet(place: Place, id: string): Promise<ShownValueSet> {
+  return await shown(place, requireSet(id));
 }
 
 /**
@@ -78,13 +73,12 @@ export async function setValueSet(
 ): Promise<ShownValueSet> {
   const set = requireSet(id);
   const content = parseDocument(set, document);
-  return await alone(editor, async (store) => {
-    const stored = await readStoredValueSet(store, editor.scope, id);
-    requireSeen('value set', stored?.resource === undefined ? undefined : stored.version, seen);
-    const before = stored?.resource === undefined ? undefined : readSetCodes(stored.resource);
-    const known = [...(before?.inUse ?? []), ...(before?.retired ?? [])];
+  return await alone(editor, async (inside) => {
+    const before = await shown(inside, set);
+    requireSeen('value set', before.version, seen);
+    const known = [...before.inUse, ...before.retired];
     const retired = known.filter((old) => !content.inUse.some((code) => isSameCode(code, old)));
-    return await put(editor, store, set, { ...content, retired });
+    return await put(inside, set, { ...content, retired });
   });
 }
 
@@ -99,15 +93,14 @@ export async function retireCode(
   asked: { readonly code: string; readonly system?: string },
 ): Promise<ShownValueSet> {
   const set = requireSet(id);
-  return await alone(editor, async (store) => {
-    const { version, active, inUse, retired } = await shown(store, editor.scope, set);
+  return await alone(editor, async (inside) => {
+    const { version, active, inUse, retired } = await shown(inside, set);
     if (version === undefined)
       fail('resource-not-found', {
         diagnostics: `The firm does not keep ${id}: set it first`,
         expression: ['valueSet'],
       });
-    const found = inUse.filter((code) => isAmong([code], asked));
-    const [code, second] = found;
+    const [code, second] = inUse.filter((each) => isAmong([each], asked));
     if (code === undefined || second !== undefined) {
       const problem = code === undefined ? 'is not a code in use' : 'is in use in several systems: name the system';
       fail('rule-broken', { diagnostics: `code ${problem}`, expression: ['code'] });
@@ -115,7 +108,7 @@ export async function retireCode(
     const left = inUse.filter((each) => each !== code);
     if (left.length === 0)
       fail('rule-broken', { diagnostics: 'code is the last one in use: set the others first', expression: ['code'] });
-    return await put(editor, store, set, { active, inUse: left, retired: [...retired, code] });
+    return await put(inside, set, { active, inUse: left, retired: [...retired, code] });
   });
 }
 
@@ -128,28 +121,20 @@ function requireSet(id: string): FirmValueSet {
   );
 }
 
-async function shown(
-  store: Pick<ResourceStore, 'read'>,
-  scope: Editor['scope'],
-  set: FirmValueSet,
-): Promise<ShownValueSet> {
+async function shown({ store, scope }: Place, set: FirmValueSet): Promise<ShownValueSet> {
   const stored = await readStoredValueSet(store, scope, set.id);
   if (stored?.resource === undefined) return { set, version: undefined, ...nothingKept };
   return { set, version: stored.version, ...(readSetCodes(stored.resource) ?? nothingKept) };
 }
 
 /** Alone among those who change the firm's calendars and sets: each depends on the other. */
-function alone<T>({ store, scope }: Editor, work: (store: ResourceStore) => Promise<T>): Promise<T> {
-  return store.exclusively(scope, 'calendars', work);
+function alone<T>(editor: Editor, work: (inside: Editor) => Promise<T>): Promise<T> {
+  return editor.store.exclusively(editor.scope, 'calendars', (store) => work({ ...editor, store }));
 }
 
-async function put(
-  { scope, clock, changedBy, budget }: Editor,
-  store: ResourceStore,
-  set: FirmValueSet,
-  codes: FirmSetCodes,
-): Promise<ShownValueSet> {
-  if (set.id === appointmentTypeSet && codes.active) await requireCalendarsFit(store, scope, codes.inUse);
+async function put(inside: Editor, set: FirmValueSet, codes: FirmSetCodes): Promise<ShownValueSet> {
+  const { store, scope, clock, changedBy, budget } = inside;
+  if (set.id === appointmentTypeSet && codes.active) await requireCalendarsFit(inside, codes.inUse);
   const stored = await readStoredValueSet(store, scope, set.id);
   const caller = { flow: 'client', tokenId: makeUuid(), subject: changedBy, requestId: makeUuid() } as const;
   // No element of a ValueSet refers to a resource of the firm, so the address of the firm's resources is of no use.
@@ -164,11 +149,7 @@ async function put(
 }
 
 /** Else slots would be offered that cannot be booked. @throws PraxisError `rule-broken` naming the calendars */
-async function requireCalendarsFit(
-  store: ResourceStore,
-  scope: Editor['scope'],
-  inUse: readonly FirmSetCode[],
-): Promise<void> {
+async function requireCalendarsFit({ store, scope }: Place, inUse: readonly FirmSetCode[]): Promise<void> {
   for (const { calendar } of toScheduledCalendars(scope, await readCalendars(store, scope)))
     if (calendar.active)
       requireOffered(inUse, calendar.appointmentTypes, {

@@ -1,23 +1,19 @@
 /** The judgement of resources by the codes that the firm keeps (docs/decisions/0205), for one caller. */
 
-import type { InteractionContext } from '../../engine/context.ts';
-import type { ResourceHooks } from '../../engine/hooks.ts';
+import type { BindingContext, ResourceHooks } from '../../engine/hooks.ts';
 import { type FirmCodesContext, listBoundMembers, listCodesOutsideBinding } from './binding.ts';
 import { readKeptCodes } from './store.ts';
-
-type CodesContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
-
-/** Codes are named to those who may read any ValueSet in full. */
-export function buildFirmCodesContext({ scope, store, policy, budget }: CodesContext): FirmCodesContext {
-  const grants = (['r', 's'] as const).flatMap((letter) => policy.grants('ValueSet', letter));
-  const maySeeCodes = grants.some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
-  return { keptCodes: (ids) => readKeptCodes(store, scope, ids), maySeeCodes, budget };
-}
 
 export const valueSetHooks: ResourceHooks = {
   bindings: {
     membersOf: listBoundMembers,
-    find: (context, type, before, after) =>
-      listCodesOutsideBinding(buildFirmCodesContext(context), type, before, after),
+    find: (context, type, before, after) => listCodesOutsideBinding(codesContext(context), type, before, after),
   },
 };
+
+/** Codes are named to those who may read any ValueSet in full. */
+function codesContext({ scope, store, policy, budget }: BindingContext): FirmCodesContext {
+  const grants = (['r', 's'] as const).flatMap((letter) => policy.grants('ValueSet', letter));
+  const maySeeCodes = grants.some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
+  return { keptCodes: (ids) => readKeptCodes(store, scope, ids), maySeeCodes, budget };
+}

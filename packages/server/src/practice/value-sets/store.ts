@@ -22,21 +22,13 @@ export async function readKeptCodes(
   return new Map(found.flat());
 }
 
-export interface StoredValueSet {
-  readonly version: number;
-  /** undefined: it was deleted. */
-  readonly resource: ValueSet | undefined;
-}
-
-/** The current version; undefined: there never was one. */
+/** The current version, without `resource` where it was deleted; undefined: there never was one. */
 export async function readStoredValueSet(
   store: Pick<ResourceStore, 'read'>,
   scope: TenantScope,
   id: string,
   options?: Rememberable,
-): Promise<StoredValueSet | undefined> {
+): Promise<{ readonly version: number; readonly resource: ValueSet | undefined } | undefined> {
   const row = await store.read(scope, 'ValueSet', id, options);
-  if (row === undefined) return undefined;
-  const resource = row.deleted ? undefined : parseStored(row.content);
-  return { version: row.versionId, resource };
+  return row && { version: row.versionId, resource: row.deleted ? undefined : parseStored(row.content) };
 }

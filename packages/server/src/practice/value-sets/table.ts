@@ -49,56 +49,45 @@ export function codeSystemUrl(id: string): string {
   return `${urls}/CodeSystem/${id}`;
 }
 
+const organizationType = 'http://terminology.hl7.org/CodeSystem/organization-type';
+
 /** The set that the appointment types of calendars are taken from. */
 export const appointmentTypeSet = 'appointment-type';
 
-const loinc = 'http://loinc.org';
-const organizationType = 'http://terminology.hl7.org/CodeSystem/organization-type';
-
-/** In the order of docs and lists. */
-export const firmValueSets: readonly FirmValueSet[] = [
+const rows: readonly (Omit<FirmValueSet, 'defaults'> & { readonly defaults?: readonly FirmCode[] })[] = [
   {
     id: appointmentTypeSet,
     title: 'Appointment types',
-    governs: [element('Appointment.appointmentType', 'required'), element('Slot.appointmentType', 'required')],
-    defaults: [],
+    governs: bind('required', 'Appointment.appointmentType', 'Slot.appointmentType'),
   },
-  {
-    id: 'reportable-reason',
-    title: 'Reportable reasons',
-    governs: [element('Appointment.reasonCode', 'extensible')],
-    defaults: [],
-  },
+  { id: 'reportable-reason', title: 'Reportable reasons', governs: bind('extensible', 'Appointment.reasonCode') },
   {
     id: 'appointment-cancellation-reason',
     title: 'Reasons to cancel an appointment',
-    governs: [element('Appointment.cancelationReason', 'required')],
-    defaults: [],
+    governs: bind('required', 'Appointment.cancelationReason'),
   },
   {
     id: 'referral-source',
     title: 'Referral sources',
-    governs: [
-      element(`Patient.extension('${practiceExtensions.referralSource}').value.ofType(CodeableConcept)`, 'required'),
-    ],
-    defaults: [],
+    governs: bind(
+      'required',
+      `Patient.extension('${practiceExtensions.referralSource}').value.ofType(CodeableConcept)`,
+    ),
   },
   {
     id: 'insurance-policy-type',
     title: 'Types of insurance policy',
-    governs: [element('Coverage.type', 'extensible'), element('InsurancePlan.type', 'extensible')],
-    defaults: [],
+    governs: bind('extensible', 'Coverage.type', 'InsurancePlan.type'),
   },
   {
     id: 'insured-relationship',
     title: 'Relationships to the insured',
-    governs: [element('Coverage.relationship', 'extensible')],
-    defaults: [],
+    governs: bind('extensible', 'Coverage.relationship'),
   },
   {
     id: 'cost-to-beneficiary-type',
     title: 'Types of cost to the beneficiary',
-    governs: [element('Coverage.costToBeneficiary.type', 'extensible')],
+    governs: bind('extensible', 'Coverage.costToBeneficiary.type'),
     defaults: codes({
       COPAY_AMOUNT: 'Copay amount',
       COINSURANCE_PERCENTAGE: 'Coinsurance percentage',
@@ -111,62 +100,54 @@ export const firmValueSets: readonly FirmValueSet[] = [
   {
     id: 'document-category',
     title: 'Document categories',
-    governs: [element('DocumentReference.category', 'extensible')],
+    governs: bind('extensible', 'DocumentReference.category'),
     defaults: [
-      { code: 'ccda', display: 'Clinical summary' },
-      { code: 'note', display: 'Visit note' },
-      { system: loinc, code: '81214-9', display: 'Clinical summary' },
-      { system: loinc, code: '34133-9', display: 'Visit note' },
+      ...codes({ ccda: 'Clinical summary', note: 'Visit note' }),
+      ...codes({ '81214-9': 'Clinical summary', '34133-9': 'Visit note' }, 'http://loinc.org'),
     ],
   },
   {
     id: 'document-type',
     title: 'Document types',
-    governs: [element('DocumentReference.type', 'extensible')],
+    governs: bind('extensible', 'DocumentReference.type'),
     defaults: codes({ PROS: 'PROS', pdf: 'PDF' }),
   },
-  {
-    id: 'encounter-type',
-    title: 'Visit types',
-    governs: [element('Encounter.type', 'extensible')],
-    defaults: [],
-  },
+  { id: 'encounter-type', title: 'Visit types', governs: bind('extensible', 'Encounter.type') },
   { id: 'condition-type', title: 'Condition types', governs: [], defaults: codes({ PROB: 'Problem' }) },
   {
     id: 'condition-category',
     title: 'Condition categories',
-    governs: [element('Condition.category', 'extensible')],
+    governs: bind('extensible', 'Condition.category'),
     defaults: codes({ DIAGNOSIS: 'Diagnosis', CONDITION: 'Condition' }),
   },
   {
     id: 'service-request-category-type',
     title: 'Order categories',
-    governs: [element('ServiceRequest.category', 'extensible')],
+    governs: bind('extensible', 'ServiceRequest.category'),
     defaults: codes({ PATHOLOGY: 'Pathology', RADIOLOGY: 'Radiology', SURGICAL: 'Surgery' }),
   },
   {
     id: 'organization-type',
     title: 'Organization types',
-    governs: [element('Organization.type', 'extensible')],
-    defaults: [
-      { system: organizationType, code: 'pay', display: 'Payer' },
-      { system: organizationType, code: 'prov', display: 'Healthcare Provider' },
-    ],
+    governs: bind('extensible', 'Organization.type'),
+    defaults: codes({ pay: 'Payer', prov: 'Healthcare Provider' }, organizationType),
   },
   {
     id: 'recall-action',
     title: 'Recall actions',
-    governs: [element(`Task.input.where(type.text = 'recall-action').value.ofType(CodeableConcept)`, 'extensible')],
-    defaults: [],
+    governs: bind('extensible', `Task.input.where(type.text = 'recall-action').value.ofType(CodeableConcept)`),
   },
-  { id: 'recall-type', title: 'Recall types', governs: [element('Task.reasonCode', 'extensible')], defaults: [] },
+  { id: 'recall-type', title: 'Recall types', governs: bind('extensible', 'Task.reasonCode') },
   {
     id: 'task-type',
     title: 'Task types',
-    governs: [element('Task.code', 'extensible')],
+    governs: bind('extensible', 'Task.code'),
     defaults: codes({ PMRECALL: 'Recall' }),
   },
 ];
+
+/** In the order of docs and lists. */
+export const firmValueSets: readonly FirmValueSet[] = rows.map((row) => ({ defaults: [], ...row }));
 
 const byId: ReadonlyMap<string, FirmValueSet> = new Map(firmValueSets.map((each) => [each.id, each]));
 
@@ -175,11 +156,14 @@ export function findFirmValueSet(id: string): FirmValueSet | undefined {
   return byId.get(id);
 }
 
-function element(expression: string, strength: Strength): BoundElement {
-  const [, type = '', member = ''] = /^(\w+)\.(\w+)/.exec(expression) ?? [];
-  return { type, expression, member, strength };
+function bind(strength: Strength, ...expressions: readonly string[]): readonly BoundElement[] {
+  return expressions.map((expression) => {
+    const [, type = '', member = ''] = /^(\w+)\.(\w+)/.exec(expression) ?? [];
+    return { type, expression, member, strength };
+  });
 }
 
-function codes(rows: Readonly<Record<string, string>>): readonly FirmCode[] {
-  return Object.entries(rows).map(([code, display]) => ({ code, display }));
+/** @param system absent: that of the set */
+function codes(rows: Readonly<Record<string, string>>, system?: string): readonly FirmCode[] {
+  return Object.entries(rows).map(([code, display]) => ({ ...(system && { system }), code, display }));
 }

@@ -2,7 +2,6 @@
  * ValueSet (https://hl7.org/fhir/R4/valueset.html): those that a firm keeps never lose a code, whoever writes them
  * (docs/decisions/0204).
  */
-import type { ValueSet } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { Behaviour, VersionChange } from '../../resources/behaviour.ts';
 import { type FirmSetCode, isSameCode, readSetCodes } from './codes.ts';
@@ -20,15 +19,11 @@ function judge({ write, before, after }: VersionChange<'ValueSet'>): void {
   const codes = readSetCodes(after);
   if (codes === undefined)
     return refuse(write.id, 'lists codes one by one: include.system and include.concept alone', 'ValueSet.compose');
+  const old = before && readSetCodes(before);
   const listed = [...codes.inUse, ...codes.retired];
-  const isComplete = codesBefore(before).every((old) => listed.some((code) => isSameCode(code, old)));
-  if (!isComplete)
+  const isListed = (code: FirmSetCode): boolean => listed.some((each) => isSameCode(each, code));
+  if (old !== undefined && ![...old.inUse, ...old.retired].every(isListed))
     refuse(write.id, 'never loses a code: list what is retired in compose.exclude', 'ValueSet.compose.exclude');
-}
-
-function codesBefore(before: ValueSet | undefined): readonly FirmSetCode[] {
-  const codes = before && readSetCodes(before);
-  return codes === undefined ? [] : [...codes.inUse, ...codes.retired];
 }
 
 function refuse(id: string, rule: string, path: string): never {
