@@ -2,6 +2,8 @@
 import type { RequestStatusCode } from '@praxis/fhir';
 import type { StateTable } from '../../resources/states/state-table.ts';
 
+const written = { by: 'application', on: 'write' } as const;
+
 export const serviceRequestStates: StateTable<RequestStatusCode> = {
   name: 'ServiceRequest',
   type: 'ServiceRequest',
@@ -17,21 +19,11 @@ export const serviceRequestStates: StateTable<RequestStatusCode> = {
     { code: 'unknown', meaning: 'not known to the source', begins: ['application'] },
   ],
   transitions: [
-    { from: ['draft'], to: ['active', 'revoked'], by: 'application', on: 'write' },
-    { from: ['active'], to: ['on-hold', 'completed', 'revoked'], by: 'application', on: 'write' },
-    { from: ['on-hold'], to: ['active', 'revoked'], by: 'application', on: 'write' },
-    {
-      from: ['unknown'],
-      to: ['draft', 'active', 'on-hold', 'completed', 'revoked'],
-      by: 'application',
-      on: 'write',
-    },
+    { from: ['draft'], to: ['active', 'revoked'], ...written },
+    { from: ['active'], to: ['on-hold', 'completed', 'revoked'], ...written },
+    { from: ['on-hold'], to: ['active', 'revoked'], ...written },
+    { from: ['unknown'], to: ['draft', 'active', 'on-hold', 'completed', 'revoked'], ...written },
     { from: ['completed', 'revoked'], to: ['active'], by: 'practice', on: 'write', note: 'taken up again' },
-    {
-      from: ['draft', 'active', 'on-hold', 'completed', 'revoked', 'unknown'],
-      to: ['entered-in-error'],
-      by: 'application',
-      on: 'write',
-    },
+    { from: ['draft', 'active', 'on-hold', 'completed', 'revoked', 'unknown'], to: ['entered-in-error'], ...written },
   ],
 };

@@ -23,22 +23,17 @@ async function storeTask({ scope, store }: BehaviourContext, change: VersionChan
   const { before, after, write, act } = change;
   const isIntake = before !== undefined && findStateTable([intakeStates], before) !== undefined;
   if (!isIntake || (after !== undefined && !withdrawn.has(after.status))) return await store.write(scope, write);
-  if (act?.by === 'application' && after !== undefined) await requireProposer({ scope, store }, write.id);
+  if (act?.by === 'application' && after !== undefined) {
+    const proposal = await findProposal(store, scope, write.id);
+    if (proposal !== undefined && proposal.application !== scope.application)
+      fail('rule-broken', {
+        diagnostics:
+          'Task.status: what another application has proposed is taken back by that one, or decided by the practice',
+        expression: ['Task.status'],
+      });
+  }
   return await commitUnlessConflict(store, scope, async (inside) => {
     await closeProposal(inside, scope, write.id);
     return await inside.write(scope, write);
-  });
-}
-
-async function requireProposer(
-  { scope, store }: Pick<BehaviourContext, 'scope' | 'store'>,
-  task: string,
-): Promise<void> {
-  const proposal = await findProposal(store, scope, task);
-  if (proposal === undefined || proposal.application === scope.application) return;
-  fail('rule-broken', {
-    diagnostics:
-      'Task.status: what another application has proposed is taken back by that one, or decided by the practice',
-    expression: ['Task.status'],
   });
 }
