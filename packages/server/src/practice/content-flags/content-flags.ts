@@ -104,16 +104,11 @@ async function referralOfPatient(look: Look, _row: StoredResource, shown: string
 }
 
 async function referrersOf(look: Look, { generalPractitioner = [] }: Shown<'Patient'>) {
-  const references = generalPractitioner.slice(0, referrersMax);
-  const seen = await Promise.all(
-    references.map(async (reference) => ({
-      reference,
-      practitioner: await look.see('Practitioner', reference.reference),
-    })),
-  );
-  return seen.flatMap(({ reference, practitioner }) =>
-    practitioner !== undefined && refers(practitioner) ? [{ reference, practitioner }] : [],
-  );
+  const referrers = generalPractitioner.slice(0, referrersMax).map(async (reference) => {
+    const practitioner = await look.see('Practitioner', reference.reference);
+    return practitioner !== undefined && refers(practitioner) ? [{ reference, practitioner }] : [];
+  });
+  return (await Promise.all(referrers)).flat();
 }
 
 /** Whether the practice lists the practitioner as one who refers patients. */
@@ -134,10 +129,9 @@ function lookFrom(context: InteractionContext): Look {
   return {
     context,
     async see(type, at) {
-      const reference =
-        typeof at === 'string' && at.startsWith(`${context.baseUrl}/`) ? at.slice(context.baseUrl.length + 1) : at;
-      const [, of, id] =
-        typeof reference === 'string' ? (/^([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})$/.exec(reference) ?? []) : [];
+      const text = typeof at === 'string' ? at : '';
+      const local = text.startsWith(`${context.baseUrl}/`) ? text.slice(context.baseUrl.length + 1) : text;
+      const [, of, id] = /^([A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})$/.exec(local) ?? [];
       if (of !== type || id === undefined) return undefined;
       const key = `${type}/${id}`;
       const found = known.get(key) ?? read(type, id);
