@@ -23,8 +23,6 @@ import {
 import { formatDate } from './zoned-time.ts';
 
 const daysPerYear = 365.25;
-const clinicalStatus = 'http://terminology.hl7.org/CodeSystem/condition-clinical';
-const verificationStatus = 'http://terminology.hl7.org/CodeSystem/condition-ver-status';
 
 /** The record of patient `index`; the Patient first, so that every reference points backwards. */
 export function* generatePatientRecord(plan: PracticePlan, index: number): Generator<SyntheticResource> {
@@ -69,7 +67,7 @@ function patient(plan: PracticePlan, random: Random, index: number, self: Person
     gender: self.gender,
     birthDate: formatDate(plan.today - ageDays),
     address: [self.address],
-    maritalStatus: code('http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', random.pick(['M', 'S', 'D', 'W'])),
+    maritalStatus: code(`${systems.hl7}/v3-MaritalStatus`, random.pick(['M', 'S', 'D', 'W'])),
     communication: [
       {
         language: { coding: [{ system: 'urn:ietf:bcp:47', code: random.chance(0.85) ? 'en' : 'es' }] },
@@ -97,32 +95,27 @@ function* coverages(plan: PracticePlan, random: Random, id: string): Generator<S
   const count = random.chance(0.15) ? 2 : random.chance(0.92) ? 1 : 0;
   for (let order = 1; order <= count; order += 1) {
     const payer = random.integer(0, plan.payers - 1);
+    const firmUrl = `https://praxis.health/firm/${plan.firm}`;
     yield resource('Coverage', `${id}-${order}`, {
-      identifier: [
-        {
-          system: `https://praxis.health/firm/${plan.firm}/policy`,
-          value: `P${random.integer(10_000_000, 99_999_999)}`,
-        },
-      ],
+      identifier: [{ system: `${firmUrl}/policy`, value: `P${random.integer(10_000_000, 99_999_999)}` }],
       status: 'active',
       type: code(systems.actCode, random.pick(['EHCPOL', 'PUBLICPOL', 'HMO'])),
       subscriberId: `S${random.integer(100_000, 999_999)}`,
       beneficiary: reference('Patient', id),
-      relationship: code('http://terminology.hl7.org/CodeSystem/subscriber-relationship', 'self'),
+      relationship: code(`${systems.hl7}/subscriber-relationship`, 'self'),
       period: { start: formatDate(plan.today - random.integer(30, 1500)) },
       payor: [reference('Organization', ids.payer(payer))],
-      class: [{ type: code('http://terminology.hl7.org/CodeSystem/coverage-class', 'plan'), value: ids.plan(payer) }],
+      class: [{ type: code(`${systems.hl7}/coverage-class`, 'plan'), value: ids.plan(payer) }],
       order,
     });
   }
 }
 
 function allergy(plan: PracticePlan, random: Random, id: string): SyntheticResource {
-  const system = 'http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical';
   return resource('AllergyIntolerance', `${id}-1`, {
-    clinicalStatus: code(system, 'active'),
+    clinicalStatus: code(`${systems.hl7}/allergyintolerance-clinical`, 'active'),
     verificationStatus: code(
-      'http://terminology.hl7.org/CodeSystem/allergyintolerance-verification',
+      `${systems.hl7}/allergyintolerance-verification`,
       random.pick(['confirmed', 'unconfirmed']),
     ),
     type: 'allergy',
@@ -143,9 +136,9 @@ function* conditions(plan: PracticePlan, random: Random, id: string): Generator<
     const onset = plan.today - random.integer(20, 1800);
     const resolved = random.chance(0.3);
     yield resource('Condition', `${id}-${at + 1}`, {
-      clinicalStatus: code(clinicalStatus, resolved ? 'resolved' : 'active'),
-      verificationStatus: code(verificationStatus, 'confirmed'),
-      category: [code('http://terminology.hl7.org/CodeSystem/condition-category', 'problem-list-item')],
+      clinicalStatus: code(`${systems.hl7}/condition-clinical`, resolved ? 'resolved' : 'active'),
+      verificationStatus: code(`${systems.hl7}/condition-ver-status`, 'confirmed'),
+      category: [code(`${systems.hl7}/condition-category`, 'problem-list-item')],
       code: concept(diagnosis),
       subject: reference('Patient', id),
       onsetDateTime: formatDate(onset),

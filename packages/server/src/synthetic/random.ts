@@ -9,24 +9,15 @@ export interface Random {
   /** A whole number from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   chance(probability: number): boolean;
-  pick<T>(items: readonly [T, ...T[]] | readonly T[]): T;
+  pick<T>(items: readonly T[]): T;
   /** `count` different items at most. */
   sample<T>(items: readonly T[], count: number): T[];
 }
 
-/** FNV-1a over UTF-16 units: 32 bits that tell streams apart. */
-export function computeSeed(...names: readonly (string | number)[]): number {
-  let hash = 0x811c9dc5;
-  for (const character of names.join('/')) {
-    hash ^= character.charCodeAt(0);
-    hash = Math.imul(hash, 0x01000193);
-  }
-  return hash >>> 0;
-}
-
 /** A stream of its own for `names` (mulberry32: 32 bits of state are plenty for data that only has to look alive). */
 export function openRandom(...names: readonly (string | number)[]): Random {
-  let state = computeSeed(...names);
+  let state = 0x811c9dc5; // FNV-1a over UTF-16 units: 32 bits that tell streams apart
+  for (const character of names.join('/')) state = Math.imul(state ^ character.charCodeAt(0), 0x01000193);
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

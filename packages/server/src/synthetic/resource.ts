@@ -10,11 +10,6 @@ export function resource(resourceType: string, id: string, elements: JsonObject)
   return { resourceType, id, ...elements };
 }
 
-export function reference(type: string, id: string, display?: string): JsonObject {
-  return display === undefined ? { reference: `${type}/${id}` } : { reference: `${type}/${id}`, display };
-}
-
-/** Element present only where `value` is. */
-export function optional(name: string, value: JsonObject | JsonObject[] | string | undefined): JsonObject {
-  return value === undefined ? {} : { [name]: value };
+export function reference(type: string, id: string): JsonObject {
+  return { reference: `${type}/${id}` };
 }

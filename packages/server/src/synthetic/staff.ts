@@ -10,12 +10,13 @@ import { reference, resource, type SyntheticResource } from './resource.ts';
 import { concept, firmValueSets, insuranceTypes, systems, type Term } from './vocabulary.ts';
 
 const dermatology: Term = { system: systems.taxonomy, code: '207N00000X', display: 'Dermatology' };
+const familyMedicine: Term = { system: systems.taxonomy, code: '207Q00000X', display: 'Family Medicine' };
 /** Marks a practitioner of another practice who refers patients. */
 const referring = {
   url: practiceExtensions.practitionerType,
   valueCodeableConcept: { coding: [{ system: `${systems.firm}/practitioner-type`, code: 'ref' }] },
 };
-const organizationType = 'http://terminology.hl7.org/CodeSystem/organization-type';
+const organizationType = `${systems.hl7}/organization-type`;
 
 /** In an order in which every reference points backwards. */
 export function* generateStaff(plan: PracticePlan): Generator<SyntheticResource> {
@@ -95,13 +96,7 @@ function practitioner(plan: PracticePlan, id: string, kind: string, index: numbe
     name: [{ ...name, prefix: ['Dr.'] }],
     telecom: telecom.map((point) => ({ ...point, use: 'work' })),
     gender,
-    qualification: [
-      {
-        code: concept(
-          kind === 'referrer' ? { ...dermatology, code: '207Q00000X', display: 'Family Medicine' } : dermatology,
-        ),
-      },
-    ],
+    qualification: [{ code: concept(kind === 'referrer' ? familyMedicine : dermatology) }],
   });
 }
 
@@ -110,9 +105,7 @@ function role(plan: PracticePlan, index: number): SyntheticResource {
     active: true,
     practitioner: reference('Practitioner', ids.practitioner(index)),
     organization: reference('Organization', ids.practice),
-    code: [
-      concept({ system: 'http://terminology.hl7.org/CodeSystem/practitioner-role', code: 'doctor', display: 'Doctor' }),
-    ],
+    code: [concept({ system: `${systems.hl7}/practitioner-role`, code: 'doctor', display: 'Doctor' })],
     specialty: [concept(dermatology)],
     location: [reference('Location', ids.location(assignLocation(plan, index)))],
   });
@@ -130,18 +123,12 @@ function schedule(plan: PracticePlan, index: number): SyntheticResource {
 }
 
 function valueSet(name: string, terms: readonly Term[]): SyntheticResource {
-  const [first] = terms;
+  const words = name.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  const concepts = terms.map((term) => ({ code: term.code, display: term.display }));
   return resource('ValueSet', name, {
     url: `https://praxis.health/fhir/ValueSet/${name}`,
-    name: name
-      .split('-')
-      .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-      .join(''),
+    name: words.join(''),
     status: 'active',
-    compose: {
-      include: [
-        { system: first?.system ?? '', concept: terms.map((term) => ({ code: term.code, display: term.display })) },
-      ],
-    },
+    compose: { include: [{ system: terms[0]?.system ?? '', concept: concepts }] },
   });
 }

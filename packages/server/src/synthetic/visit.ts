@@ -47,7 +47,18 @@ export function* visit(
     start: plan.zone.toText(place.day, place.startMinutes),
     end: plan.zone.toText(place.day, place.startMinutes + place.minutes),
   };
-  yield encounter(plan, random, place, facts, finished);
+  yield resource('Encounter', place.id, {
+    status: finished ? 'finished' : 'in-progress',
+    class: { system: systems.actCode, code: 'AMB', display: 'ambulatory' },
+    type: [concept(random.pick(encounterTypes))],
+    subject: facts.patient,
+    participant: [{ individual: facts.practitioner }],
+    appointment: [reference('Appointment', place.id)],
+    period: finished ? { start: facts.start, end: facts.end } : { start: facts.start },
+    reasonCode: [concept(random.pick(diagnoses))],
+    location: [{ location: reference('Location', ids.location(assignLocation(plan, place.practitioner))) }],
+    serviceProvider: reference('Organization', ids.practice),
+  });
   if (!finished) return;
   for (const [at, procedure] of random.sample(procedures, random.integer(1, 2)).entries()) {
     yield resource('ChargeItem', `${place.id}-${at + 1}`, {
@@ -65,27 +76,6 @@ export function* visit(
   }
   if (random.chance(0.25)) yield* order(random, facts);
   if (random.chance(0.4)) yield note(facts);
-}
-
-function encounter(
-  plan: PracticePlan,
-  random: Random,
-  place: Place,
-  facts: Visit,
-  finished: boolean,
-): SyntheticResource {
-  return resource('Encounter', place.id, {
-    status: finished ? 'finished' : 'in-progress',
-    class: { system: systems.actCode, code: 'AMB', display: 'ambulatory' },
-    type: [concept(random.pick(encounterTypes))],
-    subject: facts.patient,
-    participant: [{ individual: facts.practitioner }],
-    appointment: [reference('Appointment', place.id)],
-    period: finished ? { start: facts.start, end: facts.end } : { start: facts.start },
-    reasonCode: [concept(random.pick(diagnoses))],
-    location: [{ location: reference('Location', ids.location(assignLocation(plan, place.practitioner))) }],
-    serviceProvider: reference('Organization', ids.practice),
-  });
 }
 
 function* order(random: Random, facts: Visit): Generator<SyntheticResource> {
@@ -106,7 +96,7 @@ function* order(random: Random, facts: Visit): Generator<SyntheticResource> {
   if (!reported) return;
   yield resource('Observation', facts.id, {
     status: 'final',
-    category: [code('http://terminology.hl7.org/CodeSystem/observation-category', 'laboratory')],
+    category: [code(`${systems.hl7}/observation-category`, 'laboratory')],
     code: { coding: [{ system: systems.loinc, code: '718-7', display: 'Hemoglobin' }] },
     subject: facts.patient,
     encounter: facts.encounter,
@@ -122,7 +112,7 @@ function* order(random: Random, facts: Visit): Generator<SyntheticResource> {
     identifier: [requisition],
     basedOn: [reference('ServiceRequest', facts.id)],
     status: 'final',
-    category: [code('http://terminology.hl7.org/CodeSystem/v2-0074', 'LAB')],
+    category: [code(`${systems.hl7}/v2-0074`, 'LAB')],
     code: ordered,
     subject: facts.patient,
     encounter: facts.encounter,

@@ -12,6 +12,7 @@ export const systems = {
   cpt: 'http://www.ama-assn.org/go/cpt',
   npi: 'http://hl7.org/fhir/sid/us-npi',
   ssn: 'http://hl7.org/fhir/sid/us-ssn',
+  hl7: 'http://terminology.hl7.org/CodeSystem',
   identifierType: 'http://terminology.hl7.org/CodeSystem/v2-0203',
   actCode: 'http://terminology.hl7.org/CodeSystem/v3-ActCode',
   roleCode: 'http://terminology.hl7.org/CodeSystem/v3-RoleCode',
@@ -27,6 +28,9 @@ export interface Term {
 
 const terms = (system: string, rows: Readonly<Record<string, string>>): readonly Term[] =>
   Object.entries(rows).map(([code, display]) => ({ system, code, display }));
+
+const firmTerms = (set: string, rows: Readonly<Record<string, string>>): readonly Term[] =>
+  terms(`${systems.firm}/${set}`, rows);
 
 export const diagnoses = terms(systems.icd10, {
   'L70.0': 'Acne vulgaris',
@@ -99,7 +103,7 @@ export const orders = terms(systems.loinc, {
   '24331-1': 'Lipid panel',
 });
 
-export const orderCategories = terms(`${systems.firm}/service-request-category-type`, {
+export const orderCategories = firmTerms('service-request-category-type', {
   PATHOLOGY: 'Pathology',
   RADIOLOGY: 'Radiology',
   SURGICAL: 'Surgery',
@@ -107,7 +111,7 @@ export const orderCategories = terms(`${systems.firm}/service-request-category-t
   CLINICAL_LAB: 'Clinical laboratory',
 });
 
-export const appointmentTypes = terms(`${systems.firm}/appointment-type`, {
+export const appointmentTypes = firmTerms('appointment-type', {
   NEW: 'New patient',
   FOLLOWUP: 'Follow-up',
   SKINCHECK: 'Full skin check',
@@ -118,73 +122,41 @@ export const appointmentTypes = terms(`${systems.firm}/appointment-type`, {
 /** Minutes an appointment of each type takes, in the order of `appointmentTypes`. */
 export const appointmentMinutes = [30, 15, 30, 45, 30] as const;
 
-export const cancellationReasons = terms(`${systems.firm}/appointment-cancellation-reason`, {
+export const cancellationReasons = firmTerms('appointment-cancellation-reason', {
   PATIENT: 'Cancelled by patient',
   PROVIDER: 'Cancelled by practice',
   WEATHER: 'Weather',
 });
-export const reportableReasons = terms(`${systems.firm}/reportable-reason`, { NONE: 'None', WORK: 'Work injury' });
-export const referralSources = terms(`${systems.firm}/referral-source`, {
+export const reportableReasons = firmTerms('reportable-reason', { NONE: 'None', WORK: 'Work injury' });
+export const referralSources = firmTerms('referral-source', {
   PHYSICIAN: 'Physician',
   WEB: 'Web search',
   FRIEND: 'Friend or family',
   INSURER: 'Insurer',
 });
-export const recallReasons = terms(`${systems.firm}/recall-type`, {
+export const recallReasons = firmTerms('recall-type', {
   SKINCHECK: 'Yearly skin check',
   SUTURES: 'Suture removal',
   LABS: 'Laboratory follow-up',
 });
-export const recallActions = terms(`${systems.firm}/recall-action`, {
-  CALL: 'Call',
-  LETTER: 'Letter',
-  MESSAGE: 'Message',
-});
-export const documentCategories = terms(`${systems.firm}/document-category`, {
+export const recallActions = firmTerms('recall-action', { CALL: 'Call', LETTER: 'Letter', MESSAGE: 'Message' });
+export const documentCategories = firmTerms('document-category', {
   INSURANCE: 'Insurance',
   CONSENT: 'Consent',
   LAB: 'Laboratory',
   PHOTO: 'Photograph',
 });
-export const encounterTypes = terms(`${systems.firm}/encounter-type`, {
+export const encounterTypes = firmTerms('encounter-type', {
   OFFICE: 'Office visit',
   VIDEO: 'Video visit',
   PROCEDURE: 'Procedure visit',
 });
-export const insuranceTypes = terms(`${systems.firm}/insurance-policy-type`, {
+export const insuranceTypes = firmTerms('insurance-policy-type', {
   COMMERCIAL: 'Commercial',
   MEDICARE: 'Medicare',
   MEDICAID: 'Medicaid',
   SELF: 'Self pay',
 });
-
-export const relationships = terms('http://terminology.hl7.org/CodeSystem/subscriber-relationship', {
-  self: 'Self',
-  spouse: 'Spouse',
-  child: 'Child',
-  parent: 'Parent',
-  common: 'Common law spouse',
-  other: 'Other',
-});
-export const beneficiaryCosts = terms(`${systems.firm}/cost-to-beneficiary-type`, {
-  COPAY_AMOUNT: 'Copay amount',
-  COINSURANCE_PERCENTAGE: 'Coinsurance percentage',
-  DEDUCTIBLE: 'Deductible',
-  OUT_OF_POCKET: 'Out of pocket',
-  REMAINING_DEDUCTIBLE: 'Remaining deductible',
-  REMAINING_OUT_OF_POCKET: 'Remaining out of pocket',
-});
-export const documentTypes = terms(`${systems.firm}/document-type`, { PROS: 'PROS', pdf: 'PDF' });
-export const conditionTypes = terms(`${systems.firm}/condition-type`, { PROB: 'Problem' });
-export const conditionCategories = terms(`${systems.firm}/condition-category`, {
-  DIAGNOSIS: 'Diagnosis',
-  CONDITION: 'Condition',
-});
-export const organizationTypes = terms('http://terminology.hl7.org/CodeSystem/organization-type', {
-  pay: 'Payer',
-  prov: 'Healthcare Provider',
-});
-export const taskTypes = terms(`${systems.firm}/task-type`, { PMRECALL: 'Recall' });
 
 /** The firm's own value sets: name → what it lists. */
 export const firmValueSets: Readonly<Record<string, readonly Term[]>> = {
@@ -198,13 +170,27 @@ export const firmValueSets: Readonly<Record<string, readonly Term[]>> = {
   'encounter-type': encounterTypes,
   'insurance-policy-type': insuranceTypes,
   'service-request-category-type': orderCategories,
-  'insured-relationship': relationships,
-  'cost-to-beneficiary-type': beneficiaryCosts,
-  'document-type': documentTypes,
-  'condition-type': conditionTypes,
-  'condition-category': conditionCategories,
-  'organization-type': organizationTypes,
-  'task-type': taskTypes,
+  'insured-relationship': terms(`${systems.hl7}/subscriber-relationship`, {
+    self: 'Self',
+    spouse: 'Spouse',
+    child: 'Child',
+    parent: 'Parent',
+    common: 'Common law spouse',
+    other: 'Other',
+  }),
+  'cost-to-beneficiary-type': firmTerms('cost-to-beneficiary-type', {
+    COPAY_AMOUNT: 'Copay amount',
+    COINSURANCE_PERCENTAGE: 'Coinsurance percentage',
+    DEDUCTIBLE: 'Deductible',
+    OUT_OF_POCKET: 'Out of pocket',
+    REMAINING_DEDUCTIBLE: 'Remaining deductible',
+    REMAINING_OUT_OF_POCKET: 'Remaining out of pocket',
+  }),
+  'document-type': firmTerms('document-type', { PROS: 'PROS', pdf: 'PDF' }),
+  'condition-type': firmTerms('condition-type', { PROB: 'Problem' }),
+  'condition-category': firmTerms('condition-category', { DIAGNOSIS: 'Diagnosis', CONDITION: 'Condition' }),
+  'organization-type': terms(`${systems.hl7}/organization-type`, { pay: 'Payer', prov: 'Healthcare Provider' }),
+  'task-type': firmTerms('task-type', { PMRECALL: 'Recall' }),
 };
 
 /** A CodeableConcept with one coding and its words as text. */
