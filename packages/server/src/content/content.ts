@@ -2,8 +2,7 @@
  * The content store that the settings name, and the directory through which content comes in.
  */
 import path from 'node:path';
-import type { Config } from '../base/config.ts';
-import { ConfigError } from '../base/config.ts';
+import { type Config, ConfigError } from '../base/config.ts';
 import type { ContentStore } from './content-store.ts';
 import { openDirectoryStore } from './directory.ts';
 import { openS3Store } from './s3.ts';

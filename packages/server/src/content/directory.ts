@@ -5,8 +5,7 @@
  */
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { ContentStore } from './content-store.ts';
-import { requireName } from './content-store.ts';
+import { type ContentStore, requireName } from './content-store.ts';
 
 const directoryMode = 0o700;
 
@@ -31,12 +30,8 @@ export function openDirectoryStore(root: string): ContentStore {
 
 /** Makes the entries of a directory durable, and those of the directories above it up to `last`. */
 async function syncUpTo(directory: string, last: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(directory, 'r');
+  await handle.sync();
   const above = path.dirname(directory);
   if (directory !== last && above !== directory) await syncUpTo(above, last);
 }

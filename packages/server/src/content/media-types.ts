@@ -13,29 +13,21 @@ interface Kind {
 
 type Beginning = readonly (readonly [offset: number, bytes: Buffer])[];
 
-const at = (offset: number, hex: string): readonly [number, Buffer] => [offset, Buffer.from(hex, 'hex')];
+const at = (offset: number, bytes: string, encoding: BufferEncoding = 'hex') =>
+  [offset, Buffer.from(bytes, encoding)] as const;
 const zip: readonly Beginning[] = [[at(0, '504b0304')]];
 const office: readonly Beginning[] = [[at(0, 'd0cf11e0a1b11ae1')]];
 const officeXml = 'application/vnd.openxmlformats-officedocument';
 
 const kinds: readonly Kind[] = [
-  { type: 'application/pdf', extension: 'pdf', begins: [[[0, Buffer.from('%PDF-')]]] },
+  { type: 'application/pdf', extension: 'pdf', begins: [[at(0, '%PDF-', 'latin1')]] },
   { type: 'image/jpeg', extension: 'jpg', begins: [[at(0, 'ffd8ff')]] },
   { type: 'image/png', extension: 'png', begins: [[at(0, '89504e470d0a1a0a')]] },
-  { type: 'image/gif', extension: 'gif', begins: [[[0, Buffer.from('GIF8')]]] },
+  { type: 'image/gif', extension: 'gif', begins: [[at(0, 'GIF8', 'latin1')]] },
   { type: 'image/tiff', extension: 'tiff', begins: [[at(0, '49492a00')], [at(0, '4d4d002a')]] },
-  {
-    type: 'image/webp',
-    extension: 'webp',
-    begins: [
-      [
-        [0, Buffer.from('RIFF')],
-        [8, Buffer.from('WEBP')],
-      ],
-    ],
-  },
-  { type: 'application/dicom', extension: 'dcm', begins: [[[128, Buffer.from('DICM')]]] },
-  { type: 'application/rtf', extension: 'rtf', begins: [[[0, Buffer.from('{\\rtf')]]] },
+  { type: 'image/webp', extension: 'webp', begins: [[at(0, 'RIFF', 'latin1'), at(8, 'WEBP', 'latin1')]] },
+  { type: 'application/dicom', extension: 'dcm', begins: [[at(128, 'DICM', 'latin1')]] },
+  { type: 'application/rtf', extension: 'rtf', begins: [[at(0, '{\\rtf', 'latin1')]] },
   { type: 'application/zip', extension: 'zip', begins: zip },
   { type: `${officeXml}.wordprocessingml.document`, extension: 'docx', begins: zip },
   { type: `${officeXml}.spreadsheetml.sheet`, extension: 'xlsx', begins: zip },
