@@ -7,7 +7,13 @@ import { fail } from '../../base/errors.ts';
 import { buildGetRequest } from '../../base/worst-case.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { readTextInput } from '../../operations/input.ts';
-import type { Operation, OperationRequest } from '../../operations/operation.ts';
+import {
+  declareInput,
+  declareOutput,
+  declareParts,
+  type Operation,
+  type OperationRequest,
+} from '../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../operations/result.ts';
 import { findProposalOutcome } from './shown.ts';
 
@@ -22,48 +28,22 @@ export const reconciliation: Operation = {
   types: 'all',
   affectsState: false,
   parameters: [
-    {
-      name: 'id',
-      use: 'in',
-      min: 1,
-      max: 1,
-      type: 'string',
-      documentation: 'The reconciliation id, which is the id of the Task.',
-    },
-    {
-      name: 'status',
-      use: 'out',
-      min: 1,
-      max: 1,
-      type: 'code',
-      documentation: 'That of the Task: requested and in-progress wait; docs/integrate/states.md, Coverage intake.',
-    },
-    {
-      name: 'resource',
-      use: 'out',
-      min: 0,
-      max: 1,
-      type: 'Reference',
-      documentation: 'What was to be changed, or was made. Its elements are read by the rights on its type.',
-    },
-    {
-      name: 'field',
-      use: 'out',
-      min: 0,
-      max: '*',
-      documentation: 'An element that was proposed.',
-      parts: [
-        { name: 'path', use: 'out', min: 1, max: 1, type: 'string', documentation: 'For instance Coverage.period.' },
-        {
-          name: 'decision',
-          use: 'out',
-          min: 0,
-          max: 1,
-          type: 'code',
-          documentation: 'accepted, edited or rejected; absent: it is open.',
-        },
-      ],
-    },
+    declareInput('id', 'string', 'The reconciliation id, which is the id of the Task.', { min: 1 }),
+    declareOutput(
+      'status',
+      'code',
+      'That of the Task: requested and in-progress wait; docs/integrate/states.md, Coverage intake.',
+    ),
+    declareOutput(
+      'resource',
+      'Reference',
+      'What was to be changed, or was made. Its elements are read by the rights on its type.',
+      { min: 0 },
+    ),
+    declareParts('field', 'An element that was proposed.', [
+      declareOutput('path', 'string', 'For instance Coverage.period.'),
+      declareOutput('decision', 'code', 'accepted, edited or rejected; absent: it is open.', { min: 0 }),
+    ]),
   ],
   // It tells an application of its own proposals alone, and no values.
   authorize: () => undefined,

@@ -6,27 +6,20 @@ import { buildOperationRequest, type WorstCase } from '../../base/worst-case.ts'
 import { requireGrants } from '../../engine/rights/denials.ts';
 import { discloseReadable } from '../../engine/rights/disclosing.ts';
 import { requireValidId } from '../../engine/write/build-write.ts';
-import type { Operation, OperationParameter } from '../../operations/operation.ts';
+import { declareOutput, type Operation } from '../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../operations/result.ts';
 import { moveAppointment, requireStatusReadable } from './moving.ts';
 
-const results: readonly OperationParameter[] = [
-  {
-    name: 'appointment',
-    use: 'out',
+const results = [
+  declareOutput('appointment', 'Appointment', 'The appointment as it is now, as far as the application may read it.', {
     min: 0,
-    max: 1,
-    type: 'Appointment',
-    documentation: 'The appointment as it is now, as far as the application may read it.',
-  },
-  {
-    name: 'encounter',
-    use: 'out',
-    min: 0,
-    max: '*',
-    type: 'Encounter',
-    documentation: 'Each Encounter that was made or changed with it, as far as the application may read it.',
-  },
+  }),
+  declareOutput(
+    'encounter',
+    'Encounter',
+    'Each Encounter that was made or changed with it, as far as the application may read it.',
+    { min: 0, max: '*' },
+  ),
 ];
 
 export const checkIn = visitOperation('check-in');

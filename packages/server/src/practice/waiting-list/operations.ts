@@ -9,7 +9,7 @@ import type { InteractionContext } from '../../engine/context.ts';
 import { requireValidId } from '../../engine/write/build-write.ts';
 import { buildPatchResponse, changeResource } from '../../engine/write/patch.ts';
 import { resolveActor } from '../../engine/write/save-version.ts';
-import type { Operation } from '../../operations/operation.ts';
+import { declareOutput, type Operation } from '../../operations/operation.ts';
 import { resolveStep } from '../../resources/states/judging.ts';
 import type { Act } from '../../resources/states/state-table.ts';
 import { appointmentStates } from '../booking/appointment-states.ts';
@@ -26,16 +26,7 @@ export const declineOffer = offerOperation('decline-offer', buildWithdrawnAppoin
 function offerOperation(name: string, answering: Answering): Operation {
   return defineAppointmentOperation(name, {
     because: 'an appointment to which no offer stands',
-    parameters: [
-      {
-        name: 'return',
-        use: 'out',
-        min: 1,
-        max: 1,
-        type: 'Appointment',
-        documentation: 'The appointment as it is now, as a PATCH answers.',
-      },
-    ],
+    parameters: [declareOutput('return', 'Appointment', 'The appointment as it is now, as a PATCH answers.')],
     /**
      * 200 as a PATCH.
      * @throws PraxisError `rule-broken` where no offer stands, `slot-taken`, and as a PATCH
