@@ -53,10 +53,7 @@ export async function restoreBackup(platform: Platform, file: string, options: R
 }
 
 function listNames(names: readonly string[]): Sql {
-  return sql.join(
-    names.map((name) => sql.identifier(name)),
-    sql`, `,
-  );
+  return sql.join(names.map((name) => sql.identifier(name)));
 }
 
 async function withBackup<T>({ keys }: Platform, file: string, work: (reader: BackupReader) => Promise<T>): Promise<T> {
@@ -190,10 +187,7 @@ async function* batchesOf(rows: BackupReader['rows']): AsyncGenerator<RowBatch, 
 /** OFFSET 0 keeps the text of a row from being read once per column. */
 async function insert(tx: Queryable, { name, columns }: BackupTable, rows: readonly string[]): Promise<void> {
   const table = sql.identifier(name);
-  const values = sql.join(
-    columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`),
-    sql`, `,
-  );
+  const values = sql.join(columns.map((column) => sql`(given.whole_row).${sql.identifier(column)}`));
   await tx.query(sql`
     INSERT INTO ${table} (${listNames(columns)}) OVERRIDING SYSTEM VALUE
     SELECT ${values} FROM (SELECT line::${table} AS whole_row FROM unnest(${rows}::text[]) AS line OFFSET 0) AS given`);
