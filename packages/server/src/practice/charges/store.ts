@@ -127,7 +127,8 @@ export async function findInboundCharges(
         AND (${transaction}::text IS NULL OR c.transaction = ${transaction}::text)
         AND (${status}::text IS NULL OR r.content::json ->> 'status' = ${status}::text)
         AND (${patient}::text IS NULL
-          OR r.content::json #>> '{subject,reference}' ~ ('(^|/)Patient/' || replace(${patient}::text, '.', '\\.') || '(/_history/.*)?$'))
+          OR right('/' || split_part(r.content::json #>> '{subject,reference}', '/_history/', 1), length('/Patient/' || ${patient}::text))
+            = '/Patient/' || ${patient}::text)
       ORDER BY c.received DESC, c.charge DESC LIMIT ${limit}) d ON true
     LEFT JOIN application a ON a.id = d.application
     WHERE e.firm = ${firm} AND e.application = ${application}
