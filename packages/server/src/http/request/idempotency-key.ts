@@ -47,7 +47,7 @@ function parseKey(given: readonly string[]): string {
   const string = stringPattern.exec(sent)?.[1] ?? barePattern.exec(sent)?.[0];
   if (string === undefined)
     return refuse(
-      'must be a string of printable ASCII in double quotes (RFC 8941), such as "8e03978e-40d5-43dd-bc93-6894a57f9324"',
+      'must be printable ASCII such as 8e03978e-40d5-43dd-bc93-6894a57f9324; with spaces, commas or semicolons it must be in double quotes (RFC 8941)',
     );
   const key = string.replaceAll(/\\(["\\])/g, '$1');
   if (key.length > keyLengthMax) return refuse(`is longer than ${keyLengthMax} characters`);
