@@ -110,8 +110,7 @@ function isPrompt({ given }: Place, nowMs: number): boolean {
 /** The port that it listens on. */
 async function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    // Also after it listens: an error is one connection that could not be accepted, EMFILE for instance, and no end of the process.
-    server.on('error', reject);
+    server.once('error', reject);
     server.listen({ host, port, backlog }, resolve);
   });
   const address = server.address();

@@ -34,8 +34,7 @@ export async function openMetricsPage(host: string, port: number, page: MetricsT
     }
   });
   await new Promise<void>((resolve, reject) => {
-    // Also after it listens: an error is one connection that could not be accepted, EMFILE for instance, and no end of the process.
-    server.on('error', reject);
+    server.once('error', reject);
     server.listen(port, host, resolve);
   });
   const address = server.address();
