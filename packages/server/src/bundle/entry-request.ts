@@ -96,9 +96,7 @@ function refuseUrl(problem: string): never {
 
 /** @throws PraxisError `bundle-invalid` */
 function ifNoneExistOf({ baseUrl }: InteractionContext, sent: string | undefined, type: string): string | undefined {
-  const criteria = sent && parseCriteria(sent, type, baseUrl);
-  if (sent === undefined || criteria !== undefined) return criteria;
-  return fail('bundle-invalid', {
-    diagnostics: `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`,
-  });
+  if (sent === undefined) return undefined;
+  const diagnostics = `request.ifNoneExist must be criteria of ${type}, the type that is created, at this base`;
+  return parseCriteria(sent, type, baseUrl) ?? fail('bundle-invalid', { diagnostics });
 }
