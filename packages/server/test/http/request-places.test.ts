@@ -37,7 +37,7 @@ test('an application holds twice the places that it leaves free, and there is on
 
 /** What became of a request at the door, and its response. */
 function knock(places: RequestPlaces, key: string) {
-  const response = new EventEmitter();
+  const response = Object.assign(new EventEmitter(), { closed: false });
   const seen = { request: request(key) as PlacedRequest, response, became: 'waiting' as unknown };
   places.enter(seen.request, response as unknown as ServerResponse, {
     proceed: () => {
@@ -48,6 +48,12 @@ function knock(places: RequestPlaces, key: string) {
     },
   });
   return seen;
+}
+/** Its connection ends. */
+function close(knocking: ReturnType<typeof knock> | undefined): void {
+  assert.ok(knocking !== undefined);
+  knocking.response.closed = true;
+  knocking.response.emit('close');
 }
 const outcomes = (all: readonly { readonly became: unknown }[]) => all.map(({ became }) => became);
 
@@ -99,10 +105,10 @@ test('a place at the door becomes the place of the application, and is given bac
   assert.deepEqual(outcomes([first, second]), ['proceeds', 'proceeds']);
   assert.equal(knock(places, 'one').became, 'waiting');
   const place = places.take(1, first.request);
-  first.response.emit('close'); // it was taken: nothing is given back twice
+  close(first); // it was taken: nothing is given back twice
   const third = knock(places, 'one');
   assert.equal(third.became, 'waiting');
-  second.response.emit('close');
+  close(second);
   place.leave();
   assert.equal(third.became, 'proceeds');
   places.close();
@@ -115,7 +121,7 @@ test('who waits too long is refused, and so is who finds no room to wait; who ha
   const waiting = Array.from({ length: 4 }, () => knock(places, 'one'));
   assert.deepEqual(outcomes(waiting), Array(4).fill('waiting'));
   assert.deepEqual(knock(places, 'one').became, tooMany, 'it has twice the room that it leaves free');
-  waiting[0]?.response.emit('close');
+  close(waiting[0]);
   const changed = new Promise<void>((resolve) => {
     const look = (): void => (outcomes(waiting).includes('waiting', 1) ? void setTimeout(look, 10) : resolve());
     look();

@@ -45,7 +45,7 @@ export interface RequestPlaces {
    * Lets a request in at once, when it has waited for a place, or not at all. Applications that wait are let in by turns. The
    * place is its until it is taken, or until the response closes.
    */
-  enter(request: PlacedRequest, response: Pick<ServerResponse, 'once'>, then: AtTheDoor): void;
+  enter(request: PlacedRequest, response: Pick<ServerResponse, 'once' | 'closed'>, then: AtTheDoor): void;
   /** A place for an application that has proven its credentials. @throws PraxisError `rate-exceeded`, `unavailable` */
   take(application: number, request: PlacedRequest): RequestPlace;
   /** Ends the waiting; nobody is told. */
@@ -99,9 +99,8 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
         proceed();
       };
       if (hasPlace(application) && !room.isAwaitedBy(application)) return letIn();
-      const leave = room.enter(application, { admit: letIn, expire: () => refuse(refusal()) });
-      if (leave === undefined) return refuse(refusal());
-      response.once('close', leave);
+      const expire = (): void => refuse(refusal());
+      if (!room.enter(application, { isGone: () => response.closed, admit: letIn, expire })) expire();
     },
     take(application, request) {
       const reservation = reserved.get(request);

@@ -2,8 +2,10 @@
  * Those who wait for a place (docs/decisions/0262): by application, which are let in by turns, and within one in order of arrival.
  */
 
-/** What becomes of who waits; one of them is called, once. */
+/** What becomes of who waits; `admit` or `expire` is called, once, unless it is gone by then. */
 export interface Waiting {
+  /** Its connection has ended. It is asked instead of telling: a listener on each response costs more than the rest of waiting. */
+  readonly isGone: () => boolean;
   /** There is a place, which it has to take at once. */
   readonly admit: () => void;
   /** It has waited as long as anybody may. */
@@ -13,10 +15,9 @@ export interface Waiting {
 export interface WaitingRoom {
   isAwaitedBy(application: number): boolean;
   /**
-   * Waits from now on. Returns what ends it without a call; undefined when the room has no more for this application: it has as
-   * many times as it leaves free.
+   * Waits from now on. @returns false when the room has no more for this application: it has as many times as it leaves free
    */
-  enter(application: number, waiting: Waiting): (() => void) | undefined;
+  enter(application: number, waiting: Waiting): boolean;
   /** Lets in whom there is a place for. */
   admit(): void;
   /** Ends the waiting of all; nobody is told. */
@@ -31,7 +32,7 @@ export interface WaitingRoomOptions {
   readonly hasPlace: (application: number) => boolean;
 }
 
-/** Between two looks at who has waited too long. */
+/** Between two looks at who has waited too long, or is gone. */
 const lookMs = 100;
 
 export function openWaitingRoom({ max, waitMaxMs, timesTheFree, hasPlace }: WaitingRoomOptions): WaitingRoom {
@@ -40,45 +41,46 @@ export function openWaitingRoom({ max, waitMaxMs, timesTheFree, hasPlace }: Wait
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const leave = (application: number, waiting: Waiting): boolean => {
-    const queue = queues.get(application);
-    if (queue?.delete(waiting) !== true) return false;
+  const leave = (application: number, queue: Map<Waiting, number>, waiting: Waiting): void => {
+    queue.delete(waiting);
     if (queue.size === 0) queues.delete(application);
     count -= 1;
-    if (count > 0) return true;
+    if (count > 0) return;
     clearInterval(timer);
     timer = undefined;
-    return true;
   };
   const admitNext = (): boolean => {
     for (const [application, queue] of queues) {
       if (!hasPlace(application)) continue;
-      const [first] = queue.keys();
-      if (first === undefined) continue;
-      leave(application, first);
-      if (queues.delete(application) && queue.size > 0) queues.set(application, queue); // the last of all next time
-      first.admit();
-      return true;
+      for (const first of queue.keys()) {
+        leave(application, queue, first);
+        if (first.isGone()) continue;
+        if (queues.delete(application)) queues.set(application, queue); // the last of all next time
+        first.admit();
+        return true;
+      }
     }
     return false;
   };
   const expire = (): void => {
     const sinceMs = performance.now() - waitMaxMs;
-    for (const [application, queue] of [...queues])
-      for (const [waiting, enteredMs] of [...queue]) {
-        if (enteredMs > sinceMs) break;
-        if (leave(application, waiting)) waiting.expire();
+    for (const [application, queue] of queues)
+      for (const [waiting, enteredMs] of queue) {
+        const isGone = waiting.isGone();
+        if (!isGone && enteredMs > sinceMs) continue;
+        leave(application, queue, waiting);
+        if (!isGone) waiting.expire();
       }
   };
   return {
     isAwaitedBy: (application) => queues.has(application),
     enter(application, waiting) {
       const queue = queues.get(application) ?? new Map<Waiting, number>();
-      if (queue.size >= timesTheFree * (max - count)) return undefined;
+      if (queue.size >= timesTheFree * (max - count)) return false;
       queues.set(application, queue.set(waiting, performance.now()));
       count += 1;
       timer ??= setInterval(expire, lookMs).unref();
-      return () => leave(application, waiting);
+      return true;
     },
     admit() {
       while (count > 0 && admitNext());
