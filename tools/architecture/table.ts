@@ -247,7 +247,7 @@ export const makers: readonly Maker[] = [
       'storage',
       'engine',
       'practice/booking/backfill-statements.ts',
-      'practice/calendars/offered-slot.ts',
+      'practice/calendars/slots/offered-slot.ts',
       'practice/charges/store.ts',
       'practice/visits/visits.ts',
       'practice/waiting-list/store.ts',

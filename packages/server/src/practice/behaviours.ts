@@ -2,7 +2,7 @@
 
 import type { Behaviour } from '../resources/behaviour.ts';
 import { appointment } from './booking/appointment.ts';
-import { slot } from './calendars/slot.ts';
+import { slot } from './calendars/slots/slot.ts';
 import { chargeItem } from './charges/charge-item.ts';
 import { serviceRequest } from './referrals/service-request.ts';
 import { task } from './referrals/task.ts';

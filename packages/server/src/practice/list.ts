@@ -3,7 +3,7 @@
 import { registerHooks } from '../engine/hooks.ts';
 import { registerOperations } from '../operations/registry.ts';
 import { behaviours } from './behaviours.ts';
-import { slotHooks } from './calendars/derived-slots.ts';
+import { slotHooks } from './calendars/slots/derived-slots.ts';
 import { contentFlagHooks } from './content-flags/content-flags.ts';
 import { contentHooks } from './documents/attach-content.ts';
 import { uploadHooks } from './documents/upload-url.ts';

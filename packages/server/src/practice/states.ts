@@ -2,7 +2,7 @@
 
 import type { StateTable } from '../resources/states/state-table.ts';
 import { appointmentStates } from './booking/appointment-states.ts';
-import { slotStates } from './calendars/slot-states.ts';
+import { slotStates } from './calendars/slots/slot-states.ts';
 import { chargeItemStates } from './charges/charge-item-states.ts';
 import { intakeStates } from './intake/task-states.ts';
 import { serviceRequestStates } from './referrals/service-request-states.ts';

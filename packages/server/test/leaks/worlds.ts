@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { sql } from '../../src/database/sql.ts';
-import { makeSlotIds } from '../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../src/practice/calendars/slots/slot-id.ts';
 import { getTypeNumber } from '../../src/search/numbers.ts';
 import { type StoredOperatorRows, setOperatorRows } from '../../src/tenancy/authorisations.ts';
 import { keepCalendar } from '../practice/calendars/world.ts';

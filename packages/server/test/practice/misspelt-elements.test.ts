@@ -8,7 +8,7 @@ import type { DocumentReference, Patient, Slot } from '@praxis/fhir';
 import { boxStored, parseStored } from '../../src/access/disclosure.ts';
 import { takesTime } from '../../src/practice/booking/booking.ts';
 import { findSeriesPlace } from '../../src/practice/booking/series.ts';
-import { slotStates } from '../../src/practice/calendars/slot-states.ts';
+import { slotStates } from '../../src/practice/calendars/slots/slot-states.ts';
 import { chargeFacts } from '../../src/practice/charges/charge-transaction.ts';
 import { buildDecidedTask } from '../../src/practice/intake/intake-task.ts';
 import { taskStates } from '../../src/practice/referrals/task-states.ts';

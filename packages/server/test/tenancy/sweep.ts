@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Platform } from '../../src/app.ts';
-import { makeSlotIds } from '../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../src/practice/calendars/slots/slot-id.ts';
 import { findCalendarVersions, findHolidayVersions } from '../../src/practice/calendars/store.ts';
 import { findInboundCharges } from '../../src/practice/charges/store.ts';
 import { decide } from '../../src/practice/intake/deciding.ts';

@@ -3,9 +3,9 @@
  * that would do as well.
  */
 import type { ErrorDetails, ErrorIssue } from '../../base/errors.ts';
-import { type FreeSlotsContext, freeSlots, RestUnseen, type ScheduledCalendar } from '../calendars/free-slots.ts';
 import { mergeSlots, restrictResources } from '../calendars/joint-availability.ts';
-import type { OfferedSlot } from '../calendars/slots.ts';
+import { type FreeSlotsContext, freeSlots, RestUnseen, type ScheduledCalendar } from '../calendars/slots/free-slots.ts';
+import type { OfferedSlot } from '../calendars/slots/slots.ts';
 import { dayMs, formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingClaim } from './booking.ts';
 import type { Interval } from './occupancy.ts';

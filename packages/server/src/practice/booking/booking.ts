@@ -4,9 +4,9 @@
  */
 import type { Appointment } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
-import { type ScheduledCalendar, toPractitionerReference } from '../calendars/free-slots.ts';
-import { readSlotId } from '../calendars/slot-id.ts';
-import { deriveSlot, type OfferedSlot } from '../calendars/slots.ts';
+import { type ScheduledCalendar, toPractitionerReference } from '../calendars/slots/free-slots.ts';
+import { readSlotId } from '../calendars/slots/slot-id.ts';
+import { deriveSlot, type OfferedSlot } from '../calendars/slots/slots.ts';
 import { formatInstant } from '../calendars/zone.ts';
 import type { ActorClaim, BookableActor, Interval, OccupancyClaim } from './occupancy.ts';
 

@@ -4,9 +4,9 @@
  */
 import { fail } from '../../base/errors.ts';
 import { makeUuid } from '../../base/ids.ts';
-import { toPractitionerReference } from '../calendars/free-slots.ts';
-import type { SlotRules } from '../calendars/offered-slot.ts';
-import type { OfferedSlot } from '../calendars/slots.ts';
+import { toPractitionerReference } from '../calendars/slots/free-slots.ts';
+import type { SlotRules } from '../calendars/slots/offered-slot.ts';
+import type { OfferedSlot } from '../calendars/slots/slots.ts';
 import { formatInstant } from '../calendars/zone.ts';
 import type { Booking, BookingRules } from './booking.ts';
 import { countHolds, type Hold } from './holds.ts';

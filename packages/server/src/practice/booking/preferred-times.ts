@@ -1,6 +1,6 @@
 /** Times of the week that somebody prefers, by the wall clock of the slot's location. */
 import { type LocalPeriod, wholeDay } from '../calendars/calendar.ts';
-import type { SlotRange } from '../calendars/slots.ts';
+import type { SlotRange } from '../calendars/slots/slots.ts';
 
 export interface PreferredTimes {
   /** 0 = Sunday … 6 = Saturday; none: any. */

@@ -5,9 +5,9 @@
 import { fail, PraxisError } from '../../base/errors.ts';
 import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { type FreeSlotsContext, listCalendarActors } from '../calendars/free-slots.ts';
-import type { SlotRules } from '../calendars/offered-slot.ts';
 import { toScheduledCalendars } from '../calendars/scheduled-calendars.ts';
+import { type FreeSlotsContext, listCalendarActors } from '../calendars/slots/free-slots.ts';
+import type { SlotRules } from '../calendars/slots/offered-slot.ts';
 import { readCalendars } from '../calendars/store.ts';
 import { describeTaken, type Refused } from './alternatives.ts';
 import { type Booking, type BookingRules, buildClaim } from './booking.ts';

@@ -3,7 +3,7 @@ import type { ErrorIssue } from '../../base/errors.ts';
 import type { AppointmentTypeRule, CalendarContent, LocalPeriod, Opening, WeeklyRule } from './calendar.ts';
 import { dayNames } from './calendar-rules.ts';
 import { type DocumentPlace, formatTimeOfDay, note, requireNoProblems } from './document.ts';
-import { computeTypeDigits } from './slot-id.ts';
+import { computeTypeDigits } from './slots/slot-id.ts';
 import { isValid } from './windows.ts';
 import { type Day, formatDate } from './zone.ts';
 

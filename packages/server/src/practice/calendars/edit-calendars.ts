@@ -12,11 +12,11 @@ import { type FirmSetCode, isAmong } from '../value-sets/codes.ts';
 import { readKeptCodes } from '../value-sets/store.ts';
 import { appointmentTypeSet } from '../value-sets/table.ts';
 import type { AppointmentTypeRule, CalendarContent } from './calendar.ts';
-import { listCalendarActors, toPractitionerReference } from './free-slots.ts';
 import { parseHolidays } from './holidays.ts';
 import { parseCalendar } from './parse-calendar.ts';
 import { toScheduledCalendars } from './scheduled-calendars.ts';
-import { calendarNumberMax } from './slot-id.ts';
+import { listCalendarActors, toPractitionerReference } from './slots/free-slots.ts';
+import { calendarNumberMax } from './slots/slot-id.ts';
 import {
   findHolidayVersions,
   putCalendar,

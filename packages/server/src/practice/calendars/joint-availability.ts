@@ -1,6 +1,6 @@
 /** Slots of several who are wanted at the same time. */
-import type { ScheduledCalendar } from './free-slots.ts';
-import type { OfferedSlot } from './slots.ts';
+import type { ScheduledCalendar } from './slots/free-slots.ts';
+import type { OfferedSlot } from './slots/slots.ts';
 
 /** The calendar as it is for those who name rooms or equipment themselves: they alone will do where one of them would. */
 export function restrictResources(scheduled: ScheduledCalendar, named: readonly string[]): ScheduledCalendar {

@@ -8,9 +8,9 @@ import { isTimeZone } from '../../base/time-zone.ts';
 import type { StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { Calendar, CalendarContent, Holiday } from './calendar.ts';
-import type { ScheduledCalendar } from './free-slots.ts';
 import { parseHolidays } from './holidays.ts';
 import { parseCalendar } from './parse-calendar.ts';
+import type { ScheduledCalendar } from './slots/free-slots.ts';
 import { readCalendars, type StoredCalendars } from './store.ts';
 
 /** Documents remembered by one process, of each kind. */

@@ -12,8 +12,8 @@ import type { Act } from '../../resources/states/state-table.ts';
 import type { StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { claimSlot } from '../booking/holding.ts';
 import { NotReserved } from '../booking/reserve.ts';
-import { findSlotRules } from '../calendars/offered-slot.ts';
-import type { OfferedSlot } from '../calendars/slots.ts';
+import { findSlotRules } from '../calendars/slots/offered-slot.ts';
+import type { OfferedSlot } from '../calendars/slots/slots.ts';
 import { dropWaiting, findStandingOffer, type Waiting, type WaitlistOffer } from './store.ts';
 import { buildOfferedAppointment, buildWithdrawnAppointment, listMissingParticipants, offerMs } from './waitlist.ts';
 

@@ -6,7 +6,7 @@
 import type { Appointment, Extension, Period } from '@praxis/fhir';
 import { parseDate, toDateRange } from '../../search/kinds/date-range.ts';
 import { listTypeCodes } from '../booking/booking.ts';
-import type { OfferedSlot } from '../calendars/slots.ts';
+import type { OfferedSlot } from '../calendars/slots/slots.ts';
 import { formatInstant, minuteMs } from '../calendars/zone.ts';
 import { lowestPriority, type WaitlistOffer } from './store.ts';
 

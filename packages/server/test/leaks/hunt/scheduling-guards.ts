@@ -6,8 +6,8 @@ import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
 import type * as readableMembers from '../../../src/engine/rights/readable-members.ts';
 import type * as alternatives from '../../../src/practice/booking/alternatives.ts';
 import type * as holds from '../../../src/practice/booking/operations/placing-context.ts';
-import type * as offered from '../../../src/practice/calendars/offered-slot.ts';
-import type * as slotGrants from '../../../src/practice/calendars/slot-grants.ts';
+import type * as offered from '../../../src/practice/calendars/slots/offered-slot.ts';
+import type * as slotGrants from '../../../src/practice/calendars/slots/slot-grants.ts';
 import type * as contentLinks from '../../../src/practice/documents/content-links.ts';
 import type * as contents from '../../../src/practice/documents/store.ts';
 import type * as shown from '../../../src/practice/intake/shown.ts';
@@ -43,7 +43,7 @@ export const schedulingGuards: readonly Guard[] = [
       {
         file: 'engine/rights/disclosing.ts',
         name: 'discloseRow',
-        importers: ['practice/calendars/derived-slots.ts'],
+        importers: ['practice/calendars/slots/derived-slots.ts'],
         replace:
           (original: typeof disclosing.discloseRow, isOff: Off): typeof disclosing.discloseRow =>
           (context, ...row) =>
@@ -75,7 +75,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['operation $hold'],
     replaced: [
       {
-        file: 'practice/calendars/offered-slot.ts',
+        file: 'practice/calendars/slots/offered-slot.ts',
         name: 'requireOfferedSlot',
         importers: ['practice/booking/operations/holds.ts'],
         replace:
@@ -92,7 +92,7 @@ export const schedulingGuards: readonly Guard[] = [
     ways: ['operation $hold', 'operation $find'],
     replaced: [
       {
-        file: 'practice/calendars/slot-grants.ts',
+        file: 'practice/calendars/slots/slot-grants.ts',
         name: 'requireSlotGrants',
         replace:
           (original: typeof slotGrants.requireSlotGrants, isOff: Off): typeof slotGrants.requireSlotGrants =>
@@ -100,7 +100,7 @@ export const schedulingGuards: readonly Guard[] = [
             isOff() ? undefined : original(...asked),
       },
       {
-        file: 'practice/calendars/slot-grants.ts',
+        file: 'practice/calendars/slots/slot-grants.ts',
         name: 'listSlotGrants',
         replace:
           (original: typeof slotGrants.listSlotGrants, isOff: Off): typeof slotGrants.listSlotGrants =>

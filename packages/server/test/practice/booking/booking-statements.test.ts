@@ -8,7 +8,7 @@ import { startService } from '../../../src/app.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { claimSlot } from '../../../src/practice/booking/holding.ts';
 import { withReservation } from '../../../src/practice/booking/reserve.ts';
-import { findSlotRules } from '../../../src/practice/calendars/offered-slot.ts';
+import { findSlotRules } from '../../../src/practice/calendars/slots/offered-slot.ts';
 import { openStore } from '../../../src/storage/store.ts';
 import { recording } from '../../support/recording.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';

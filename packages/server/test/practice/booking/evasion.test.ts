@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { makeSlotIds } from '../../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../../src/practice/calendars/slots/slot-id.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';
 import { keepCalendar, plainCalendar, put, putPlaces } from '../calendars/world.ts';
 

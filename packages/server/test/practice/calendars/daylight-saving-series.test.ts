@@ -14,7 +14,7 @@ import {
 } from '../../../src/practice/booking/recurrence.ts';
 import type { Calendar } from '../../../src/practice/calendars/calendar.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { deriveSlot } from '../../../src/practice/calendars/slots.ts';
+import { deriveSlot } from '../../../src/practice/calendars/slots/slots.ts';
 import { formatDate, listInstants } from '../../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { golden } from './daylight-saving-golden.ts';

@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { listOffsetPeriods } from '../../../src/base/time-zone.ts';
 import type { Calendar } from '../../../src/practice/calendars/calendar.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { deriveSlot, deriveSlots, type OfferedSlot } from '../../../src/practice/calendars/slots.ts';
+import { deriveSlot, deriveSlots, type OfferedSlot } from '../../../src/practice/calendars/slots/slots.ts';
 import { formatInstant, listInstants } from '../../../src/practice/calendars/zone.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { openRequestBudget } from '../../support/request-budget.ts';

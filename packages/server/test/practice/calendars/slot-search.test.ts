@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../../src/database/sql.ts';
-import { slotIdentifierSystems } from '../../../src/practice/calendars/slot-resource.ts';
+import { slotIdentifierSystems } from '../../../src/practice/calendars/slots/slot-resource.ts';
 import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';
 import { keepCalendar, keepHolidays, plainCalendar, put, putPlaces } from './world.ts';
 

@@ -9,7 +9,7 @@ import { PraxisError } from '../../../src/base/errors.ts';
 import type { Calendar, Holiday } from '../../../src/practice/calendars/calendar.ts';
 import { parseHolidays } from '../../../src/practice/calendars/holidays.ts';
 import { parseCalendar } from '../../../src/practice/calendars/parse-calendar.ts';
-import { deriveSlot, deriveSlots } from '../../../src/practice/calendars/slots.ts';
+import { deriveSlot, deriveSlots } from '../../../src/practice/calendars/slots/slots.ts';
 import { computeWindows } from '../../../src/practice/calendars/windows.ts';
 import { dayMs, toLocalDay } from '../../../src/practice/calendars/zone.ts';
 import { openRequestBudget } from '../../support/request-budget.ts';

@@ -17,10 +17,10 @@ import {
 } from '../../../operations/operation.ts';
 import { buildParametersResponse, type OutputParameter } from '../../../operations/result.ts';
 import { listObjects } from '../../../search/json-values.ts';
-import { toPractitionerReference } from '../../calendars/free-slots.ts';
-import { compileSlotTest, type SlotRules } from '../../calendars/offered-slot.ts';
-import { listSlotGrants } from '../../calendars/slot-grants.ts';
-import { deriveSlot, type OfferedSlot } from '../../calendars/slots.ts';
+import { toPractitionerReference } from '../../calendars/slots/free-slots.ts';
+import { compileSlotTest, type SlotRules } from '../../calendars/slots/offered-slot.ts';
+import { listSlotGrants } from '../../calendars/slots/slot-grants.ts';
+import { deriveSlot, type OfferedSlot } from '../../calendars/slots/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
 import { claimSlot } from '../holding.ts';
 import type { Occurrence } from '../recurrence.ts';

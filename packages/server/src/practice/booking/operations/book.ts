@@ -10,7 +10,7 @@ import { requireResource } from '../../../engine/write/build-write.ts';
 import { createNew } from '../../../engine/write/create.ts';
 import { readObjectInput } from '../../../operations/input.ts';
 import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
-import { requireSlotGrants } from '../../calendars/slot-grants.ts';
+import { requireSlotGrants } from '../../calendars/slots/slot-grants.ts';
 import { claimSlot } from '../holding.ts';
 import { withReservation } from '../reserve.ts';
 import { bookSeries, seriesResults } from './book-series.ts';

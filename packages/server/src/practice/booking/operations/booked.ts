@@ -2,8 +2,8 @@
 import type { Appointment, JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../../../base/errors.ts';
 import { findObject, findText, listObjects } from '../../../search/json-values.ts';
-import { toTypeCoding } from '../../calendars/slot-resource.ts';
-import type { OfferedSlot } from '../../calendars/slots.ts';
+import { toTypeCoding } from '../../calendars/slots/slot-resource.ts';
+import type { OfferedSlot } from '../../calendars/slots/slots.ts';
 import { formatInstant } from '../../calendars/zone.ts';
 
 /** Members that a slot decides. */

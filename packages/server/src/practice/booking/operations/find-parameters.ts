@@ -6,7 +6,7 @@ import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { parseDate, toDateRange } from '../../../search/kinds/date-range.ts';
 import type { LocalPeriod } from '../../calendars/calendar.ts';
 import { dayNames } from '../../calendars/calendar-rules.ts';
-import type { SlotPlace } from '../../calendars/free-slots.ts';
+import type { SlotPlace } from '../../calendars/slots/free-slots.ts';
 import { dayMs } from '../../calendars/zone.ts';
 import type { PreferredTimes } from '../preferred-times.ts';
 import { stripBaseUrl } from './parameters.ts';

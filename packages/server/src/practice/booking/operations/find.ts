@@ -12,18 +12,18 @@ import { requireGrants } from '../../../engine/rights/denials.ts';
 import { discloseRow } from '../../../engine/rights/disclosing.ts';
 import { encodeQuery } from '../../../engine/search/search-links.ts';
 import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../../operations/operation.ts';
+import { mergeSlots, requireResourcesToo } from '../../calendars/joint-availability.ts';
+import { readScheduledCalendars } from '../../calendars/scheduled-calendars.ts';
 import {
   freeSlots,
   RestUnseen,
   type ScheduledCalendar,
   stepsOfAnswer,
   toPractitionerReference,
-} from '../../calendars/free-slots.ts';
-import { mergeSlots, requireResourcesToo } from '../../calendars/joint-availability.ts';
-import { compileSlotTest, toStoredSlot } from '../../calendars/offered-slot.ts';
-import { readScheduledCalendars } from '../../calendars/scheduled-calendars.ts';
-import { listSlotGrants, requireSlotGrants } from '../../calendars/slot-grants.ts';
-import { derivingSlots, type OfferedSlot } from '../../calendars/slots.ts';
+} from '../../calendars/slots/free-slots.ts';
+import { compileSlotTest, toStoredSlot } from '../../calendars/slots/offered-slot.ts';
+import { listSlotGrants, requireSlotGrants } from '../../calendars/slots/slot-grants.ts';
+import { derivingSlots, type OfferedSlot } from '../../calendars/slots/slots.ts';
 import { buildOtherStarts, buildPreferredStarts } from '../preferred-times.ts';
 import {
   type FindParameters,

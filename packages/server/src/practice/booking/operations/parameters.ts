@@ -5,7 +5,7 @@ import { readTextInput } from '../../../operations/input.ts';
 import type { OperationInput } from '../../../operations/operation.ts';
 import { refuseParameter } from '../../../operations/parameter-problem.ts';
 import { listObjects } from '../../../search/json-values.ts';
-import { requireOfferedSlot, type SlotRules } from '../../calendars/offered-slot.ts';
+import { requireOfferedSlot, type SlotRules } from '../../calendars/slots/offered-slot.ts';
 import { toHoldOwner } from '../holding.ts';
 import type { PlaceOwner } from '../occupancy.ts';
 import { requireHold } from './placing-context.ts';

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../../../src/database/sql.ts';
-import { makeSlotIds } from '../../../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../../../src/practice/calendars/slots/slot-id.ts';
 import { openRandom } from '../../../../src/synthetic/random.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../../../support/service.ts';
 import { put, putPlaces } from '../../calendars/world.ts';

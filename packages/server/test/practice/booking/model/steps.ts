@@ -1,6 +1,6 @@
 /** One random step: what it does at the service, what the model says has to come of it, and what it leaves. */
 import assert from 'node:assert/strict';
-import { makeSlotIds } from '../../../../src/practice/calendars/slot-id.ts';
+import { makeSlotIds } from '../../../../src/practice/calendars/slots/slot-id.ts';
 import type { Random } from '../../../../src/synthetic/random.ts';
 import type { Answer, Caller } from '../../../support/service.ts';
 import { equivalents, live, type Model, type ModelSlot, minute, placesFor, slotOf } from './model.ts';

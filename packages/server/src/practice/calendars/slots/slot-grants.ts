@@ -2,11 +2,11 @@
  * Under which grants slots are found, held and booked by operations: their answers tell when a slot is, for what, with whom,
  * where, and whether it is taken.
  */
-import type { Grant } from '../../access/grants.ts';
-import { searchGrants } from '../../access/policy.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import { refuse } from '../../engine/rights/denials.ts';
-import { getStandardParameters } from '../../search/parameters.ts';
+import type { Grant } from '../../../access/grants.ts';
+import { searchGrants } from '../../../access/policy.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { refuse } from '../../../engine/rights/denials.ts';
+import { getStandardParameters } from '../../../search/parameters.ts';
 
 /** What those answers tell: whoever may not search by these is not told it by an operation, either. */
 const toldParameters = ['appointment-type', 'identifier', 'start', 'status'];

@@ -3,11 +3,11 @@
  * the window is open. Whether a slot is free is another question, which what is booked answers.
  */
 import type { BudgetedWork, StepBudget } from '@praxis/fhir';
-import type { Interval } from '../booking/occupancy.ts';
-import { type AppointmentTypeRule, type Calendar, type Holiday, type LocalPeriod, wholeDay } from './calendar.ts';
+import type { Interval } from '../../booking/occupancy.ts';
+import { type AppointmentTypeRule, type Calendar, type Holiday, type LocalPeriod, wholeDay } from '../calendar.ts';
+import { computeWindows, type Window } from '../windows.ts';
+import { type Day, dayMs, listStretches, minuteMs, type Stretch, toLocalDay, toWeekday } from '../zone.ts';
 import { makeSlotIds, readSlotId, type SlotIds, slotStarts } from './slot-id.ts';
-import { computeWindows, type Window } from './windows.ts';
-import { type Day, dayMs, listStretches, minuteMs, type Stretch, toLocalDay, toWeekday } from './zone.ts';
 
 export interface OfferedSlot extends Interval {
   /** Computed from the slot, the same for ever: slot-id.ts. */

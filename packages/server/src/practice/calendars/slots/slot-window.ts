@@ -3,11 +3,11 @@
  * (https://hl7.org/fhir/R4/search.html#date). Slots are derived for a few days at a time, so both ends have to be named.
  */
 
-import type { InteractionLimits } from '../../engine/context.ts';
-import { parseDateValue } from '../../search/kinds/date.ts';
-import type { ValueContext } from '../../search/kinds/kind.ts';
-import { splitValues } from '../../search/query/criteria.ts';
-import { refuseValue } from '../../search/query/search-values.ts';
+import type { InteractionLimits } from '../../../engine/context.ts';
+import { parseDateValue } from '../../../search/kinds/date.ts';
+import type { ValueContext } from '../../../search/kinds/kind.ts';
+import { splitValues } from '../../../search/query/criteria.ts';
+import { refuseValue } from '../../../search/query/search-values.ts';
 
 /** [fromMs, toMs) in milliseconds since 1970; infinite where an end is open. */
 export interface TimeSpan {

@@ -6,7 +6,7 @@
  *     appointment type's code · 46 bits of SHA-256 of firm, calendar and code
  */
 import { hash } from 'node:crypto';
-import { minuteMs } from './zone.ts';
+import { minuteMs } from '../zone.ts';
 
 /** What an id says by itself; whether there is such a slot only the calendar can tell. */
 export interface SlotKey {

@@ -4,17 +4,17 @@
  */
 
 import type { StepBudget } from '@praxis/fhir';
-import type { InteractionContext } from '../../engine/context.ts';
-import { isIncludeName } from '../../search/includes/include.ts';
-import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
-import { hasToken } from '../../search/index/match.ts';
-import type { Parameter, ValueContext } from '../../search/kinds/kind.ts';
-import { getSearchableParameters } from '../../search/parameters.ts';
-import { splitValues } from '../../search/query/criteria.ts';
-import type { SearchQuery } from '../../search/query/query.ts';
-import { resultParameterNames } from '../../search/query/result-parameters.ts';
-import { refuseValue } from '../../search/query/search-values.ts';
-import type { AppointmentTypeRule, Calendar } from './calendar.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { isIncludeName } from '../../../search/includes/include.ts';
+import { type IndexRows, indexElements } from '../../../search/index/index-rows.ts';
+import { hasToken } from '../../../search/index/match.ts';
+import type { Parameter, ValueContext } from '../../../search/kinds/kind.ts';
+import { getSearchableParameters } from '../../../search/parameters.ts';
+import { splitValues } from '../../../search/query/criteria.ts';
+import type { SearchQuery } from '../../../search/query/query.ts';
+import { resultParameterNames } from '../../../search/query/result-parameters.ts';
+import { refuseValue } from '../../../search/query/search-values.ts';
+import type { AppointmentTypeRule, Calendar } from '../calendar.ts';
 import { findSlotIdentifierSystem, type SlotStatus, slotIdentifierSystems, toSlotResource } from './slot-resource.ts';
 import { intersectSpans, parseSpans, type TimeSpan } from './slot-window.ts';
 

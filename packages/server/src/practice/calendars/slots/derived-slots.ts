@@ -3,33 +3,33 @@
  * rules offer less what is taken, without pages unless pages are asked for, and a read tells what stands there now.
  */
 import type { StepBudget } from '@praxis/fhir';
-import { searchGrants } from '../../access/policy.ts';
-import { fail } from '../../base/errors.ts';
-import type { BundleEntry } from '../../engine/bundle-text.ts';
-import type { FhirRequest, FhirResponse, InteractionContext } from '../../engine/context.ts';
-import type { ResourceHooks } from '../../engine/hooks.ts';
-import { listResponse } from '../../engine/list-response.ts';
-import { discloseRow, parseElementFilter } from '../../engine/rights/disclosing.ts';
-import { findRequestScope } from '../../engine/search/compartment.ts';
-import { searchLinks } from '../../engine/search/search-links.ts';
-import { planSearch } from '../../engine/search/searching.ts';
-import { matchesToken } from '../../search/index/match.ts';
-import { getStandardParameters } from '../../search/parameters.ts';
-import type { SearchQuery } from '../../search/query/query.ts';
-import { refuseValue } from '../../search/query/search-values.ts';
-import type { SearchTarget } from '../../search/sql/plan.ts';
-import type { StoredResource } from '../../storage/store.ts';
-import { findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
-import { measureDepth } from './busy.ts';
+import { searchGrants } from '../../../access/policy.ts';
+import { fail } from '../../../base/errors.ts';
+import type { BundleEntry } from '../../../engine/bundle-text.ts';
+import type { FhirRequest, FhirResponse, InteractionContext } from '../../../engine/context.ts';
+import type { ResourceHooks } from '../../../engine/hooks.ts';
+import { listResponse } from '../../../engine/list-response.ts';
+import { discloseRow, parseElementFilter } from '../../../engine/rights/disclosing.ts';
+import { findRequestScope } from '../../../engine/search/compartment.ts';
+import { searchLinks } from '../../../engine/search/search-links.ts';
+import { planSearch } from '../../../engine/search/searching.ts';
+import { matchesToken } from '../../../search/index/match.ts';
+import { getStandardParameters } from '../../../search/parameters.ts';
+import type { SearchQuery } from '../../../search/query/query.ts';
+import { refuseValue } from '../../../search/query/search-values.ts';
+import type { SearchTarget } from '../../../search/sql/plan.ts';
+import type { StoredResource } from '../../../storage/store.ts';
+import { findBookableActors, findBusyIntervals } from '../../booking/occupancy.ts';
+import { measureDepth } from '../busy.ts';
+import { readScheduledCalendars } from '../scheduled-calendars.ts';
+import { dayMs } from '../zone.ts';
 import { compareSlots, isFree, listCalendarActors, type ScheduledCalendar } from './free-slots.ts';
 import { toStoredSlot } from './offered-slot.ts';
-import { readScheduledCalendars } from './scheduled-calendars.ts';
 import { getSlotSample, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
 import { readSlotId } from './slot-id.ts';
 import { type SlotStatus, slotStatuses } from './slot-resource.ts';
 import { computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
 import { deriveSlot, deriveSlots, derivingSlots, type OfferedSlot } from './slots.ts';
-import { dayMs } from './zone.ts';
 
 /** Slots of one answer without pages. */
 const foundMax = 5_000;

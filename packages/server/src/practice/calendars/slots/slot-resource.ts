@@ -3,9 +3,9 @@
  * whom stands in its identifiers, as existing clients ask for it.
  */
 import type { Coding, Identifier, Reference, Slot } from '@praxis/fhir';
-import type { AppointmentTypeRule, Calendar } from './calendar.ts';
+import type { AppointmentTypeRule, Calendar } from '../calendar.ts';
+import { formatInstant } from '../zone.ts';
 import type { OfferedSlot } from './slots.ts';
-import { formatInstant } from './zone.ts';
 
 /** Free: it can be booked now. Busy: what it takes is taken. Busy-unavailable: it has begun. */
 export const slotStatuses = ['free', 'busy', 'busy-unavailable'] as const;

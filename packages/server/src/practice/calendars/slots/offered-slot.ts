@@ -1,22 +1,22 @@
 /**
  * A slot that is derived from a calendar, by its id, as far as the caller may see it: for operations that hold or book it.
  */
-import { boxStored } from '../../access/disclosure.ts';
-import type { Grant } from '../../access/grants.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import { refuseNotFound } from '../../engine/rights/denials.ts';
-import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
-import type { StatementRunner } from '../../storage/statement-runner.ts';
-import type { StoredResource } from '../../storage/store.ts';
-import type { TenantScope } from '../../tenancy/scope.ts';
-import type { BookingRules } from '../booking/booking.ts';
-import { findBookableActors } from '../booking/occupancy.ts';
-import { toScheduledCalendars } from './scheduled-calendars.ts';
+import { boxStored } from '../../../access/disclosure.ts';
+import type { Grant } from '../../../access/grants.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { refuseNotFound } from '../../../engine/rights/denials.ts';
+import { compileCriterionTest } from '../../../engine/rights/disclosing.ts';
+import type { StatementRunner } from '../../../storage/statement-runner.ts';
+import type { StoredResource } from '../../../storage/store.ts';
+import type { TenantScope } from '../../../tenancy/scope.ts';
+import type { BookingRules } from '../../booking/booking.ts';
+import { findBookableActors } from '../../booking/occupancy.ts';
+import { toScheduledCalendars } from '../scheduled-calendars.ts';
+import { readCalendars } from '../store.ts';
 import { listSlotGrants } from './slot-grants.ts';
 import { readSlotId } from './slot-id.ts';
 import { type SlotStatus, toSlotResource } from './slot-resource.ts';
 import { deriveSlot, type OfferedSlot } from './slots.ts';
-import { readCalendars } from './store.ts';
 
 /** A slot with the rules that it was derived by and is booked by. */
 export interface SlotRules {

@@ -3,13 +3,13 @@
  * of the calendar, then by code of the appointment type.
  */
 import type { Budget } from '@praxis/fhir';
-import type { StatementRunner } from '../../storage/statement-runner.ts';
-import type { TenantScope } from '../../tenancy/scope.ts';
-import { type BookableActor, findBookableActors, findBusyIntervals } from '../booking/occupancy.ts';
-import { type Depth, measureDepth } from './busy.ts';
-import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from './calendar.ts';
+import type { StatementRunner } from '../../../storage/statement-runner.ts';
+import type { TenantScope } from '../../../tenancy/scope.ts';
+import { type BookableActor, findBookableActors, findBusyIntervals } from '../../booking/occupancy.ts';
+import { type Depth, measureDepth } from '../busy.ts';
+import type { AppointmentTypeRule, Calendar, Holiday, LocalPeriod } from '../calendar.ts';
+import { dayMs, minuteMs } from '../zone.ts';
 import { deriveSlots, derivingSlots, type OfferedSlot, type SlotRange } from './slots.ts';
-import { dayMs, minuteMs } from './zone.ts';
 
 /** A calendar with all that its slots are derived from. */
 export interface ScheduledCalendar {

@@ -1,6 +1,6 @@
 /** Slot (https://hl7.org/fhir/R4/valueset-slotstatus.html). */
 import type { SlotstatusCode } from '@praxis/fhir';
-import type { StateTable } from '../../resources/states/state-table.ts';
+import type { StateTable } from '../../../resources/states/state-table.ts';
 
 const byWrite = { by: 'application', on: 'write' } as const;
 
