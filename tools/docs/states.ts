@@ -1,5 +1,5 @@
 /** docs/integrate/states.md: a diagram, the states and the transitions of every table of states. */
-import { stateTables } from '../../packages/server/src/practice/states.ts';
+import { stateTables } from '../../packages/server/src/practice/features.ts';
 import {
   type Actor,
   actors,

@@ -1,4 +1,4 @@
-/** A job as its module or feature declares it; practice/jobs.ts lists all of them. */
+/** A job as its module or feature declares it; practice/features.ts lists all of them. */
 import type { Harmless, WorstCase } from '../base/worst-case.ts';
 import type { Job } from './jobs.ts';
 

@@ -5,7 +5,7 @@
 import { isPrimitiveType, isSubtypeOf, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { listMethods } from '../operations/answer-operation.ts';
 import type { Operation as Declaration, OperationLevel, OperationParameter } from '../operations/operation.ts';
-import { operations } from '../practice/operations.ts';
+import { operations } from '../practice/features.ts';
 import { buildResourceContent, linesContent } from './content.ts';
 import { buildAllRefusalRefs, buildHeaderRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';

@@ -1,6 +1,6 @@
 /**
  * An operation (https://hl7.org/fhir/R4/operations.html), declared once: its routes, the checks of its parameters and its
- * lines in the CapabilityStatement derive from the declaration. `list.ts` names them all.
+ * lines in the CapabilityStatement derive from the declaration. `list.ts` and the features of the practice name them all.
  */
 import type { JsonValue } from '@praxis/fhir';
 import type { WorstCase } from '../base/worst-case.ts';

@@ -1,5 +1,5 @@
 /**
- * What a resource type does beyond being stored: one file per type, all of them in list.ts. Types without one are stored as
+ * What a resource type does beyond being stored: one file per type, named by the feature.ts beside it. Types without one are stored as
  * they are. Every interaction that writes goes through here (engine/write/save-version.ts); nothing here knows HTTP.
  */
 import type { Budget, TypedResource } from '@praxis/fhir';

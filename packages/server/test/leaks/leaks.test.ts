@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { interactions } from '../../src/engine/dispatch.ts';
-import { operations } from '../../src/practice/operations.ts';
+import { operations } from '../../src/practice/features.ts';
 import { getStandardParameters } from '../../src/search/parameters.ts';
 import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
 import type { Answer, Caller } from '../support/service.ts';

@@ -11,7 +11,7 @@ import { isWritable } from '../../src/engine/write/read-only-types.ts';
 import { limitHeaders, listHeaders } from '../../src/openapi/headers.ts';
 import { describedMethods, type OperationObject, type PathItem } from '../../src/openapi/openapi.ts';
 import { listMethods } from '../../src/operations/answer-operation.ts';
-import { operations as declaredOperations } from '../../src/practice/operations.ts';
+import { operations as declaredOperations } from '../../src/practice/features.ts';
 import { isSearchable } from '../../src/search/query/query.ts';
 import { resultParameterNames } from '../../src/search/query/result-parameters.ts';
 import { officialExamples } from '../search/official-examples.ts';

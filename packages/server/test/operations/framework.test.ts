@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { operations } from '../../src/practice/operations.ts';
+import { operations } from '../../src/practice/features.ts';
 import { batch, entry, transaction } from '../bundle/bundles.ts';
 import { patient } from '../support/records.ts';
 import { assertRefused, insufficientScope } from '../support/refusals.ts';

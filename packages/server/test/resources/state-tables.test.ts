@@ -6,11 +6,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { TypedResource } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
-import { behaviours } from '../../src/practice/behaviours.ts';
 import { appointment } from '../../src/practice/booking/appointment.ts';
 import { toBooking } from '../../src/practice/booking/booking.ts';
-import { operations } from '../../src/practice/operations.ts';
-import { stateTables } from '../../src/practice/states.ts';
+import { behaviours, operations, stateTables } from '../../src/practice/features.ts';
 import type { VersionChange } from '../../src/resources/behaviour.ts';
 import { type Act, type Actor, actors, effects, type StateTable } from '../../src/resources/states/state-table.ts';
 import { makeIndexRows } from '../../src/search/index/index-rows.ts';
@@ -22,7 +20,7 @@ const whoever = Object.keys(actors) as readonly Actor[]; // of an object literal
 test('every type with a life cycle has a table, and judges by it', () => {
   assert.deepEqual(
     stateTables.map(({ name }) => name),
-    ['Appointment', 'Encounter', 'Slot', 'Task', 'ServiceRequest', 'Coverage intake', 'ChargeItem'],
+    ['Appointment', 'Encounter', 'Slot', 'Task', 'ServiceRequest', 'ChargeItem', 'Coverage intake'],
   );
   for (const { type } of stateTables)
     assert.ok(behaviours.find((each) => each.type === type)?.judge !== undefined, type);

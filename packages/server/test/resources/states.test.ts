@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { stateTables } from '../../src/practice/states.ts';
+import { stateTables } from '../../src/practice/features.ts';
 import type { Actor, StateTable } from '../../src/resources/states/state-table.ts';
 import {
   type Answer,

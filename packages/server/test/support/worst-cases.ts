@@ -8,8 +8,7 @@ import {
 } from '../../src/base/worst-case.ts';
 import { interactions } from '../../src/engine/dispatch.ts';
 import { bodyFormats } from '../../src/http/request/negotiation.ts';
-import { jobs } from '../../src/practice/jobs.ts';
-import { operations } from '../../src/practice/operations.ts';
+import { jobs, operations } from '../../src/practice/features.ts';
 import { searchKinds } from '../../src/search/kinds/kinds.ts';
 
 export interface Attack {

@@ -16,7 +16,7 @@ import {
   type PermissionGrant,
 } from '../../engine/rights/effective-access.ts';
 import { openOperations } from '../../operations/open-operations.ts';
-import { operations } from '../../practice/operations.ts';
+import { operations } from '../../practice/features.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import { defineAdminAction } from '../context.ts';
 import { explainAccess, judgeQuestion } from '../explain.ts';

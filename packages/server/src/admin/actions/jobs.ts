@@ -4,7 +4,7 @@ import { list, type Shape } from '../../actions/schema.ts';
 import { getTargetFirm } from '../../actions/targets.ts';
 import { fail } from '../../base/errors.ts';
 import { listJobFailures, releaseJob } from '../../jobs/job-failures.ts';
-import { firmJobs } from '../../practice/jobs.ts';
+import { firmJobs } from '../../practice/features.ts';
 import { defineAdminAction } from '../context.ts';
 
 const failure: Shape = {

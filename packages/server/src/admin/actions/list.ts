@@ -1,7 +1,7 @@
 /** Every action of the administration API, one line for each area, in the order of its documentation. */
 import type { Action } from '../../actions/action.ts';
 import type { Fields } from '../../actions/schema.ts';
-import { practiceActions } from '../../practice/actions.ts';
+import { practiceActions } from '../../practice/features.ts';
 import type { AdminContext, SessionContext } from '../context.ts';
 import { accountActions } from './account.ts';
 import { legacyAccountActions } from './accounts.ts';

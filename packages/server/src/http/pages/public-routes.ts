@@ -5,7 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { buildCapabilities, type CapabilityFacts } from '../../engine/capabilities.ts';
-import { operations } from '../../practice/operations.ts';
+import { operations } from '../../practice/features.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import { requireFormat } from '../answer/answer-format.ts';
 import type { Compressor } from '../answer/compression.ts';

@@ -1,6 +1,6 @@
 /**
  * The form of a table of states: which states resources of a type have, how they begin, which state may follow which, by
- * whom, by what, and what happens with it. One table per file, all of them in list.ts; judging.ts enforces them and
+ * whom, by what, and what happens with it. One table per file, named by the feature.ts beside it; judging.ts enforces them and
  * docs/integrate/states.md is printed from them. R4's codes are used as they are; R4 defines no transitions (docs/decisions/0185).
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';

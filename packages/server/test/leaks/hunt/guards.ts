@@ -13,7 +13,7 @@ import type * as disclosing from '../../../src/engine/rights/disclosing.ts';
 import type * as readableMembers from '../../../src/engine/rights/readable-members.ts';
 import type * as writeRights from '../../../src/engine/rights/write-rights.ts';
 import type * as searching from '../../../src/engine/search/searching.ts';
-import type { operations } from '../../../src/practice/operations.ts';
+import type { operations } from '../../../src/practice/features.ts';
 import type * as conditions from '../../../src/search/query/parse-condition.ts';
 import type { SearchRights } from '../../../src/search/query/parse-condition.ts';
 import type * as queries from '../../../src/search/query/query.ts';
@@ -345,9 +345,9 @@ const mainGuards: readonly Guard[] = [
     ways: ['operation $status'],
     replaced: [
       {
-        file: 'practice/operations.ts',
+        file: 'practice/features.ts',
         name: 'operations',
-        importers: ['practice/list.ts'],
+        importers: ['practice/register.ts'],
         replace: (original: typeof operations, isOff: Off): typeof operations =>
           original.map((operation) => ({
             ...operation,

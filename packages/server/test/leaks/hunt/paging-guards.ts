@@ -9,7 +9,7 @@ import type * as once from '../../../src/engine/write/idempotency.ts';
 import type * as followers from '../../../src/operations/changes/cursor.ts';
 import type { EverythingParameters } from '../../../src/operations/everything/parameters.ts';
 import type * as positions from '../../../src/operations/everything/position.ts';
-import type { operations } from '../../../src/practice/operations.ts';
+import type { operations } from '../../../src/practice/features.ts';
 import type * as cursors from '../../../src/search/sql/cursor.ts';
 import { asPlanter, fields, type Guard, notesPlanters, type Off, orders } from './guard.ts';
 
@@ -160,9 +160,9 @@ export const pagingGuards: readonly Guard[] = [
     replaced: [
       notesPlanters,
       {
-        file: 'practice/operations.ts',
+        file: 'practice/features.ts',
         name: 'operations',
-        importers: ['practice/list.ts'],
+        importers: ['practice/register.ts'],
         replace: (original: typeof operations, isOff: Off): typeof operations =>
           original.map((operation) => ({
             ...operation,

@@ -2,7 +2,7 @@
  * Random requests, legal and illegal, over all routes of a firm: what one caller sends in one step of the leak hunt.
  */
 import fc, { type Arbitrary } from 'fast-check';
-import { operations } from '../../../src/practice/operations.ts';
+import { operations } from '../../../src/practice/features.ts';
 import { type CallerName, callerKinds, callersAt } from './callers.ts';
 import { type Focus, focusOf } from './focus.ts';
 import { operationOf, operationWay } from './operation-grammar.ts';

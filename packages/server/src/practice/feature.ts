@@ -1,0 +1,35 @@
+/** What a feature of the practice declares, in its `feature.ts`; features.ts lists all of them (docs/decisions/0267, 0279). */
+import type { Action, ActionContext } from '../actions/action.ts';
+import type { Fields } from '../actions/schema.ts';
+import type { Content } from '../content/content.ts';
+import type { ResourceHooks } from '../engine/hooks.ts';
+import type { DeclaredJob } from '../jobs/declared-job.ts';
+import type { FirmWorkContext } from '../jobs/firm-work.ts';
+import type { OpenBudget } from '../limits/budgets.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { Behaviour } from '../resources/behaviour.ts';
+import type { StateTable } from '../resources/states/state-table.ts';
+import type { ResourceStore } from '../storage/store.ts';
+import type { Firm } from '../tenancy/firms.ts';
+
+/** What a job of a feature may use. */
+export interface FeatureServices extends FirmWorkContext {
+  readonly store: ResourceStore;
+  readonly content: Content;
+  readonly openBudget: OpenBudget;
+  /** The FHIR base URL of a firm, without a trailing slash. */
+  readonly baseUrlOf: (firm: Firm) => string;
+}
+
+export interface PracticeFeature {
+  /** What resource types do beyond being stored. */
+  readonly behaviours?: readonly Behaviour[];
+  /** The states of resource types. */
+  readonly states?: readonly StateTable[];
+  /** Where the feature takes part in interactions, in the order in which hooks are called. */
+  readonly hooks?: readonly ResourceHooks[];
+  readonly operations?: readonly Operation[];
+  /** Administration: API, commands and documentation derive from it. */
+  readonly actions?: readonly Action<string, Fields, ActionContext>[];
+  readonly jobs?: readonly DeclaredJob<FeatureServices>[];
+}
