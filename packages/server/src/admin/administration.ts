@@ -75,7 +75,7 @@ export function openAdministration(options: AdministrationOptions): Administrati
       if (request.path === sessionsPath) return await answerSignIn(options, request);
       const match =
         find(request.path) ??
-        fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json tells those that there are' });
+        fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json lists the paths' });
       const { segments } = match;
       const stranger = { action: 'authenticate', segments, requestId: request.id };
       const caller = await refusalNoted(options, stranger, () => authenticate(options, request));

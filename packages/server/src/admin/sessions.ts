@@ -150,7 +150,7 @@ export async function revokeToken(store: SessionStore, caller: SignedInCaller, i
     UPDATE admin_session SET state = 'revoked'
     WHERE id = ${id} AND administrator = ${caller.administrator} AND ${liveTokens(store.clock.now())} RETURNING id`);
   if (revoked.length === 0)
-    fail('resource-not-found', { diagnostics: `there is no live API token ${id}`, expression: ['token'] });
+    fail('resource-not-found', { diagnostics: `there is no active API token ${id}`, expression: ['token'] });
 }
 
 /** Ends the session or API token that the caller asks by. */

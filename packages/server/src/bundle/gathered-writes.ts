@@ -21,7 +21,7 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore) {
     waiting = [];
     const outcomes = await store.writeMany(scope, writes);
     if (outcomes.some(({ outcome }) => outcome !== 'written'))
-      fail('conflict', { diagnostics: 'A new id is taken: repeat the request' });
+      fail('conflict', { diagnostics: 'The new id is already in use: repeat the request' });
   };
   const after = async <T>(work: () => Promise<T>): Promise<T> => {
     await flush();

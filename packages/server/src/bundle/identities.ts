@@ -103,7 +103,7 @@ export function requireDistinctUrls(entries: readonly EntryRequest[]): void {
     const holder = holders.get(fullUrl);
     if (holder !== undefined) {
       fail('bundle-invalid', {
-        diagnostics: `${formatEntryPath(index)}.fullUrl is that of ${formatEntryPath(holder)}, too, so links to it lead nowhere`,
+        diagnostics: `${formatEntryPath(index)}.fullUrl is also that of ${formatEntryPath(holder)}: links to it are ambiguous`,
         expression: [`${formatEntryPath(index)}.fullUrl`],
       });
     }

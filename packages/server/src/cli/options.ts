@@ -12,7 +12,7 @@ export const firmOption = {
 } as const satisfies Record<string, OptionSpec>;
 
 export const firmsOption = {
-  firm: { kind: 'value', description: 'Prefix of one firm; without it all', place: 'firm' },
+  firm: { kind: 'value', description: 'Prefix of a firm. The default is all firms', place: 'firm' },
 } as const satisfies Record<string, OptionSpec>;
 
 /** The firm called `prefix` in the environment that the command line names. */

@@ -37,7 +37,7 @@ export function buildAdministrationDocument(softwareVersion: string): Administra
     info: {
       title: 'Praxis administration',
       version: softwareVersion,
-      summary: 'Firms, applications, credentials and what firms let applications do.',
+      summary: 'Firms, applications, credentials and authorisations.',
       description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -67,8 +67,8 @@ const problem: Schema = {
     type: { type: 'string' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'What is wrong, and what would be right.' },
-    code: { type: 'string', description: 'A row of the table of errors.' },
+    detail: { type: 'string', description: 'The cause and the remedy.' },
+    code: { type: 'string', description: 'An error code of the documentation.' },
     errors: {
       type: 'array',
       items: {
@@ -120,7 +120,7 @@ function tagOf({ name }: Pick<Action, 'name'>): string {
 function signIn(): OperationObject {
   return {
     operationId: 'signIn',
-    summary: 'Sign in with username and password: a session',
+    summary: 'Sign in with username and password and get a session',
     tags: ['sign-in'],
     security: [],
     requestBody: bodyOf(signInFields),
@@ -217,7 +217,7 @@ function answer(text: string, output: Output): Answer {
           required: ['items', 'more'],
           properties: {
             items: { type: 'array', items: one },
-            more: { type: 'boolean', description: 'There are more than are listed.' },
+            more: { type: 'boolean', description: 'Whether there are more than listed.' },
           },
         };
   return { description: text, content: { 'application/json': { schema } } };

@@ -28,7 +28,7 @@ export function buildContentPaths(root: Servers): Paths {
     {
       name: linkParameter,
       in: 'query',
-      description: 'What the URL allows, sealed. Good for 300 seconds.',
+      description: 'The sealed permission of the URL. Valid for 300 seconds.',
       required: true,
       schema: { type: 'string' },
     },
@@ -45,13 +45,13 @@ const download: OperationObject = {
   operationId: 'downloadContent',
   summary: 'Download content',
   description:
-    'The URL stands in a resource that was read, as attachment.url of a DocumentReference for instance. It ends at once with the rights that it was made under. One range of bytes can be asked for.',
+    'A resource contains the URL, for example attachment.url of a DocumentReference. The URL ends when the caller loses the rights it had. A request may ask for one range of bytes.',
   tags: [contentTag],
   security: [],
   responses: {
     '200': { description: 'The content.', headers: contentHeaders, content: anyContent },
-    '206': { description: 'The range of Range.', headers: contentHeaders, content: anyContent },
-    '304': { description: 'It is that of If-None-Match.', headers: buildHeaderRefs(['ETag']) },
+    '206': { description: 'The bytes that Range asks for.', headers: contentHeaders, content: anyContent },
+    '304': { description: 'The content has the ETag of If-None-Match.', headers: buildHeaderRefs(['ETag']) },
     ...buildRefusalRefs([404, 405, 410, 416, 429, 500, 503]),
   },
 };
@@ -60,12 +60,12 @@ const upload: OperationObject = {
   operationId: 'uploadContent',
   summary: 'Upload content',
   description:
-    'The URL is answered to POST Binary. It takes one file, with its Content-Length and without any other header; a file that is refused leaves it good. Content-Type may be that of the file, text/plain or absent. With Content-Digest (RFC 9530, sha-256) the bytes are compared. Name the content in a resource within a day.',
+    'POST Binary returns the URL. It accepts one file and needs only Content-Length. After a refused file the URL is still valid. Content-Type is that of the file, text/plain or absent. Content-Digest (RFC 9530, sha-256) is checked. Refer to the content in a resource within a day.',
   tags: [contentTag],
   security: [],
   requestBody: { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema: bytes }])) },
   responses: {
-    '200': { description: 'It is stored.', headers: contentHeaders },
+    '200': { description: 'The content is stored.', headers: contentHeaders },
     ...buildRefusalRefs([400, 404, 405, 410, 413, 415, 429, 500, 503]),
   },
 };

@@ -27,5 +27,5 @@ export const unspecifiedContent: ContentMap = {
 
 /** Lists as lines: docs/decisions/0139. */
 export const linesContent: ContentMap = {
-  'application/fhir+ndjson': { schema: { type: 'string', description: 'Resources, one a line.' } },
+  'application/fhir+ndjson': { schema: { type: 'string', description: 'One resource per line.' } },
 };

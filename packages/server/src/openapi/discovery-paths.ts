@@ -32,7 +32,7 @@ const documents: readonly Document[] = [
   {
     path: '/auth/realms/{realm}/.well-known/openid-configuration',
     operationId: 'openIdConfiguration',
-    summary: 'Discovery, as OpenID Connect has it',
+    summary: 'Authorization server metadata (OpenID Connect Discovery)',
     parameters: realmPathParameters,
     below: 'realm',
     name: 'OpenIdConfiguration',
@@ -41,7 +41,7 @@ const documents: readonly Document[] = [
   {
     path: '/.well-known/oauth-authorization-server/auth/realms/{realm}',
     operationId: 'authorizationServerMetadata',
-    summary: 'Discovery, as RFC 8414 has it',
+    summary: 'Authorization server metadata (RFC 8414)',
     parameters: realmPathParameters,
     below: 'realm',
     name: 'AuthorizationServerMetadata',
@@ -50,7 +50,7 @@ const documents: readonly Document[] = [
   {
     path: '/auth/realms/{realm}/protocol/openid-connect/certs',
     operationId: 'jwkSet',
-    summary: 'Keys that the tokens of the realm are signed with',
+    summary: 'Keys that verify the tokens of the realm (JWK Set)',
     parameters: realmPathParameters,
     below: 'realm',
     name: 'JwkSet',
@@ -59,7 +59,7 @@ const documents: readonly Document[] = [
   {
     path: '/.well-known/smart-configuration',
     operationId: 'smartConfiguration',
-    summary: 'Where the tokens for this FHIR base are got, as SMART Backend Services has it',
+    summary: 'Token endpoint of this FHIR base (SMART Backend Services)',
     parameters: [],
     below: 'base',
     name: 'SmartConfiguration',
@@ -68,7 +68,7 @@ const documents: readonly Document[] = [
   {
     path: `/.well-known/oauth-protected-resource${base}`,
     operationId: 'protectedResourceMetadata',
-    summary: 'Which realm issues the tokens for a FHIR base, as RFC 9728 has it',
+    summary: 'Realm that issues the tokens for a FHIR base (RFC 9728)',
     parameters: firmPathParameters,
     below: 'root',
     name: 'ProtectedResourceMetadata',

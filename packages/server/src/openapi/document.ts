@@ -111,7 +111,12 @@ leave open.`;
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
-  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The key of the application, by flow.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'The API key of the application for the token flow.',
+  },
   clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret, each form-encoded.' },
 };
 
@@ -131,11 +136,11 @@ function servers({ environmentOrigins }: DocumentFacts): readonly object[] {
 
 function tags(): OpenApiDocument['tags'] {
   return [
-    { name: tokenTag, description: 'Access tokens, and how they are discovered.' },
-    { name: systemTag, description: 'What is asked of no single type.' },
-    { name: everyTypeTag, description: 'Operations of all types.' },
+    { name: tokenTag, description: 'Access tokens and discovery.' },
+    { name: systemTag, description: 'Interactions with the whole system.' },
+    { name: everyTypeTag, description: 'Operations that every type has.' },
     { name: serviceTag, description: 'Health and documentation.' },
-    { name: contentTag, description: 'Files of documents, by URLs that need no header.' },
+    { name: contentTag, description: 'Files of documents, at URLs that need no headers.' },
     ...resourceTypesWithEndpoint.map((name) => ({ name })),
   ];
 }

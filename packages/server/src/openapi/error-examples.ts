@@ -60,7 +60,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   ),
   'feed-ended': inElement(
     'since',
-    'Data was restored from before this place in the feed, so changes that it told were taken back: begin anew without since, and give up the copy',
+    'The data was restored to a time before this position in the feed: discard the copy and start again without since',
   ),
   'cursor-invalid': inElement(
     '_cursor',
@@ -76,7 +76,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   ),
   'search-parameter-unservable': inElement(
     'SearchParameter.type',
-    'SearchParameter.type is special; number, date, string, token, reference, quantity, uri and composite can be indexed (with another status than active it is stored, and not searched by)',
+    'SearchParameter.type is special; number, date, string, token, reference, quantity, uri and composite can be indexed (with a status other than active, it is stored but not used in searches)',
   ),
   'rule-broken': inElement(
     'Composition',

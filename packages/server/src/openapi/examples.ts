@@ -49,7 +49,7 @@ const otherBodies = {
     },
   },
   transaction: {
-    summary: 'A patient and an appointment with that patient, both or neither',
+    summary: 'Create a patient and an appointment, both or neither',
     value: {
       resourceType: 'Bundle',
       type: 'transaction',
@@ -81,8 +81,8 @@ export function listResourceExamples(type: string, as: 'sent' | 'returned'): rea
 /** The examples as components. */
 export function buildExampleComponents(): Readonly<Record<string, object>> {
   const resources = Object.entries(sentResources).flatMap(([type, sent]) => [
-    [`${type}.sent`, { summary: `${type}, as it is sent`, value: sent }],
-    [`${type}.returned`, { summary: `${type}, as it is returned`, value: returned(sent) }],
+    [`${type}.sent`, { summary: `${type} as sent`, value: sent }],
+    [`${type}.returned`, { summary: `${type} as returned`, value: returned(sent) }],
   ]);
   return { ...Object.fromEntries(resources), ...otherBodies };
 }

@@ -76,10 +76,10 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
   create: {
     verb: 'create',
     summary: 'Create {Type}',
-    description: 'The service gives the id. With If-None-Exist nothing is created where a resource matches.',
+    description: 'The service assigns the id. With If-None-Exist nothing is created if a resource matches.',
     descriptions: {
       Binary:
-        'Without `data` (or without any body, where the caller may not create Binary) nothing is created: the answer is 201 with Parameters whose `url`, also in Location, takes one file by PUT within 300 seconds and whose `attachment` names its content in resources. `contentType` is that of the file. Needs acl/bnry_c_url.',
+        'Without `data` (or without a body, if the caller may not create Binary) nothing is created. The response is 201 with Parameters: `url`, also in Location, accepts one file by PUT within 300 seconds, and `attachment` refers to its content in resources. `contentType` is that of the file. Needs acl/bnry_c_url.',
     },
     takes: 'resource',
     headers: ['ifNoneExist', 'preferReturn', 'idempotencyKey'],
@@ -91,13 +91,14 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
     ...replacing,
     verb: 'update',
     summary: 'Replace {Type}',
-    description: 'Replaces all elements; to change some of them use PATCH. Creates the resource where acl/* is held.',
+    description:
+      'Replaces all elements. To change some of them, use PATCH. With acl/* it can also create the resource.',
     refusals: [405, 409, 410, 412, 413, 415, 422],
   },
   patch: {
     ...patching,
     verb: 'patch',
-    summary: 'Change elements of {Type}',
+    summary: 'Patch {Type}',
     refusals: [405, 409, 410, 412, 413, 415, 422],
   },
   delete: {
@@ -109,17 +110,17 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
   'history-instance': {
     ...historyOf,
     verb: 'historyOf',
-    summary: 'The versions of {Type}',
+    summary: 'List the versions of {Type}',
     history: ['_since', '_at', '_before'],
   },
-  'history-type': { ...historyOfAll, summary: 'The versions of all {Type} resources' },
-  'history-system': { ...historyOfAll, summary: 'The versions of all resources' },
+  'history-type': { ...historyOfAll, summary: 'List the versions of all {Type} resources' },
+  'history-system': { ...historyOfAll, summary: 'List the versions of all resources' },
   'search-type': { ...searching, summary: 'Search {Type}' },
   'search-system': {
     ...searching,
     summary: 'Search several types',
     description:
-      'Types that the application may not search are left out, and an OperationOutcome among the entries says so; under `Prefer: handling=strict` one that `_type` names is refused. AuditEvent is searched by itself.',
+      'Omits types that the application may not search; an OperationOutcome among the entries names them. With `Prefer: handling=strict`, such a type in `_type` is refused. AuditEvent has a search of its own.',
   },
   'conditional-update': {
     ...replacing,
@@ -130,7 +131,7 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
   'conditional-patch': {
     ...patching,
     verb: 'conditionalPatch',
-    summary: 'Change elements of the {Type} that matches',
+    summary: 'Patch the {Type} that matches',
     refusals: [405, 409, 412, 413, 415, 422],
   },
   'conditional-delete': {
@@ -142,8 +143,7 @@ export const interactionTexts: Readonly<Record<DescribedInteraction, Interaction
   bundle: {
     verb: 'batchOrTransaction',
     summary: 'Run a batch or a transaction',
-    description:
-      'A transaction is done as a whole or not at all; each entry of a batch is answered by itself, refusals included.',
+    description: 'A transaction succeeds or fails as a whole. Each entry of a batch succeeds or fails by itself.',
     takes: 'bundle',
     headers: ['preferReturn', 'idempotencyKey'],
     shown: form,

@@ -20,25 +20,25 @@ interface OpenText {
 
 /** Paths below the origin. */
 const pages: Readonly<Record<string, OpenText>> = {
-  '/': { operationId: 'frontPage', summary: 'What this is', tag: serviceTag, media: 'text/html' },
-  '/docs': { operationId: 'reference', summary: 'This reference, as a page', tag: serviceTag, media: 'text/html' },
+  '/': { operationId: 'frontPage', summary: 'Front page', tag: serviceTag, media: 'text/html' },
+  '/docs': { operationId: 'reference', summary: 'API reference', tag: serviceTag, media: 'text/html' },
   '/openapi.json': {
     operationId: 'openApi',
-    summary: 'This document',
+    summary: 'OpenAPI document',
     tag: serviceTag,
     media: 'application/json',
     else: { status: 304, text: 'It is still that of If-None-Match.' },
   },
   '/health/live': {
     operationId: 'live',
-    summary: 'Whether the process runs',
+    summary: 'Liveness: the process runs',
     tag: serviceTag,
     media: 'application/json',
     headers: ['X-Worker'],
   },
   '/health/ready': {
     operationId: 'ready',
-    summary: 'Whether the next request would be served',
+    summary: 'Readiness: requests are served',
     tag: serviceTag,
     media: 'application/json',
     else: { status: 503, text: 'It would not.' },
@@ -56,9 +56,9 @@ export function openPaths(root: Servers): Paths {
 
 const capabilities: OperationObject = {
   operationId: 'capabilities',
-  summary: 'What is served: the CapabilityStatement',
+  summary: 'Read the CapabilityStatement',
   description:
-    'Needs no credentials. With both of them it also lists the search parameters that the practice defines itself, as far as the caller may use them.',
+    'Needs no credentials. With a token and an API key it also lists the search parameters of the practice that the caller may use.',
   tags: [systemTag],
   parameters: buildParameterRefs(['_format', '_pretty']),
   security: [{}, { bearer: [], apiKey: [] }],

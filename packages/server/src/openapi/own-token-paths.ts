@@ -34,12 +34,12 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
     path: '/auth/realms/{realm}/protocol/openid-connect/token/introspect',
     operation: {
       operationId: 'introspectToken',
-      summary: 'Introspection: what a token of the client opens now',
+      summary: 'Introspect a token of the client',
       description:
-        'Of any other token, of one that has ended and of one that was issued without x-api-key it says `{"active": false}` and nothing else.',
+        'For a token of another client, an expired token and a token that was issued without x-api-key, the response is only `{"active": false}`.',
     },
     answer: {
-      description: 'What the token says, or that it opens nothing to this client. Never stored.',
+      description: 'The claims of the token, or that it is not active for this client. Cache-Control is no-store.',
       headers: buildHeaderRefs(limitHeaders),
       content: buildJsonContent('Introspection', {
         active: 'Introspection',
@@ -53,12 +53,12 @@ const endpoints: Readonly<Record<'introspect' | 'revoke', Endpoint>> = {
     path: '/auth/realms/{realm}/protocol/openid-connect/revoke',
     operation: {
       operationId: 'revokeToken',
-      summary: 'Revocation: end a token of the client',
+      summary: 'Revoke a token of the client',
       description:
-        'From the next statement of every node on. A refresh token ends the access tokens that were got with it, too. What is no live token is answered alike.',
+        'Every node refuses the token at once. Revoking a refresh token also revokes its access tokens. The response is the same when the token is not active.',
     },
     answer: {
-      description: 'It opens nothing any more. The answer has no body.',
+      description: 'The token is not active any more. The response has no body.',
       headers: buildHeaderRefs(limitHeaders),
     },
     refusals: { ...refusals, unauthorized_client: 'token was issued to another client: only that one ends it' },
@@ -81,7 +81,7 @@ function operationOf(name: string, { operation, answer, refusals: refused }: End
     required: ['token'],
     properties: {
       token: { type: 'string', description: 'An access or refresh token of the client or its application.' },
-      token_type_hint: { type: 'string', description: 'Not needed: a token tells its kind.' },
+      token_type_hint: { type: 'string', description: 'Not needed.' },
       ...clientForm,
     },
   };
@@ -125,17 +125,20 @@ export const ownTokenSchemas: Readonly<Record<string, Schema>> = {
     type: 'object',
     required: ['active'],
     properties: {
-      active: { type: 'boolean', description: 'Whether it opens something now; where not, nothing else is said.' },
-      scope: { type: 'string', description: 'Access entries, separated by spaces; of a legacy token, the practice.' },
-      token_type: { const: 'Bearer', description: 'Of access tokens.' },
-      client_id: { type: 'string', description: 'Of the client-credentials flow.' },
-      username: { type: 'string', description: 'Of the legacy flow: user@practice.' },
-      iss: { type: 'string', description: 'Of the client-credentials flow: the realm.' },
+      active: { type: 'boolean', description: 'Whether the token is active. If not, there are no other members.' },
+      scope: {
+        type: 'string',
+        description: 'The access entries, separated by spaces. For a legacy token, the practice.',
+      },
+      token_type: { const: 'Bearer', description: 'For access tokens.' },
+      client_id: { type: 'string', description: 'For the client-credentials flow.' },
+      username: { type: 'string', description: 'For the legacy flow: user@practice.' },
+      iss: { type: 'string', description: 'For the client-credentials flow: the realm.' },
       sub: { type: 'string' },
       aud: { type: 'string', description: 'The environment.' },
-      jti: { type: 'string', description: 'Its id, as in the audit ledger.' },
+      jti: { type: 'string', description: 'The id of the token, as in the audit ledger.' },
       iat: { type: 'integer', description: 'When it was issued, in seconds since 1970.' },
-      exp: { type: 'integer', description: 'When it ends, in seconds since 1970.' },
+      exp: { type: 'integer', description: 'When it expires, in seconds since 1970.' },
     },
   },
 };

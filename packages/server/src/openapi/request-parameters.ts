@@ -15,8 +15,8 @@ import {
 
 /** Parts of paths, by the name in the template. */
 const pathParameters: Readonly<Record<string, ParameterObject>> = {
-  id: buildPathParameter('id', 'Id of the resource.', buildSchemaRef('id')),
-  versionId: buildPathParameter('versionId', 'Id of the version, as in its meta.versionId.', buildSchemaRef('id')),
+  id: buildPathParameter('id', 'The id of the resource.', buildSchemaRef('id')),
+  versionId: buildPathParameter('versionId', 'The id of the version: its meta.versionId.', buildSchemaRef('id')),
 };
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -27,25 +27,25 @@ const headerParameters = {
   ifMatch: buildParameter(
     'header',
     'If-Match',
-    'ETag of the version that the change is meant for; the change is refused where another one is current.',
+    'The ETag of the version to change. If another version is current, the change is refused.',
     buildTextSchema('W/"3"'),
   ),
   ifNoneMatch: buildParameter(
     'header',
     'If-None-Match',
-    'A read: 304 where the version is still this one. A change: refused where it is, or, by *, where there is any.',
+    'For a read: 304 if this version is current. For a change: refused if this version is current, or with *, if the resource exists.',
     buildTextSchema('W/"3"'),
   ),
   ifModifiedSince: buildParameter(
     'header',
     'If-Modified-Since',
-    '304 where nothing changed since.',
+    '304 if the resource has not changed since.',
     buildTextSchema('Sat, 21 Nov 2026 09:30:00 GMT'),
   ),
   ifNoneExist: buildParameter(
     'header',
     'If-None-Exist',
-    'Search parameters: the resource is created only where none matches them.',
+    'Search parameters. The resource is created only if no resource matches.',
     buildTextSchema('identifier=http://hl7.org/fhir/sid/us-ssn|444555666'),
   ),
   idempotencyKey: buildParameter(
@@ -54,11 +54,11 @@ const headerParameters = {
     `A string, made anew for each request; its double quotes may be left out. Repeated with it, the request has one effect, and is answered as the first time. Kept for ${keyKeptMs / dayMs} days.`,
     buildTextSchema('"8e03978e-40d5-43dd-bc93-6894a57f9324"'),
   ),
-  preferReturn: buildParameter('header', 'Prefer', 'What is returned after a change.', {
+  preferReturn: buildParameter('header', 'Prefer', 'The content of the response to a change.', {
     type: 'string',
     enum: ['return=minimal', 'return=representation', 'return=OperationOutcome'],
   }),
-  preferHandling: buildParameter('header', 'Prefer', 'Whether parameters that are not known are refused or ignored.', {
+  preferHandling: buildParameter('header', 'Prefer', 'Whether unknown parameters are refused or ignored.', {
     type: 'string',
     enum: ['handling=strict', 'handling=lenient'],
   }),
@@ -71,9 +71,9 @@ const headerParameters = {
 const dateTime = buildSchemaRef('dateTime');
 
 const historyParameters = {
-  _since: buildParameter('query', '_since', 'Versions from this time on.', dateTime),
-  _at: buildParameter('query', '_at', 'Versions that were current at some point of this time.', dateTime),
-  _before: buildParameter('query', '_before', 'Versions below this one; comes with the links of an answer.', {
+  _since: buildParameter('query', '_since', 'Only versions from this time on.', dateTime),
+  _at: buildParameter('query', '_at', 'Only versions that were current at some time in this period.', dateTime),
+  _before: buildParameter('query', '_before', 'Only versions before this one. The links of a response contain it.', {
     type: 'integer',
     minimum: 1,
   }),

@@ -60,7 +60,7 @@ export function searchSchemas(): Readonly<Record<string, Schema>> {
     Object.entries(kindTexts).map(([kind, { text, example }]) => [
       kindSchema(kind),
       {
-        description: `${text} Commas mean "or"; the parameter given again means "and".`,
+        description: `${text} Commas mean "or". A repeated parameter means "and".`,
         type: 'array',
         items: { type: 'string' },
         examples: [[example]],
@@ -125,7 +125,7 @@ export function searchForms(): Readonly<Record<string, Schema>> {
     resourceTypesWithEndpoint.map((type) => [
       formName(type),
       {
-        description: 'Search parameters; names may have modifiers, chains and _has.',
+        description: 'Search parameters. Names may have modifiers, chains and _has.',
         type: 'object',
         properties: Object.fromEntries(
           servedParameters(type).map(({ code, type: kind }) => [code, buildSchemaRef(kindSchema(kind))]),
@@ -146,7 +146,7 @@ function criteriaParameter(type: string): ParameterObject {
   return {
     name: 'criteria',
     in: 'query',
-    description: 'Search parameters that one resource at most matches; each is a parameter of the query.',
+    description: 'Search parameters that match at most one resource. Each is a parameter of the query.',
     required: true,
     style: 'form',
     explode: true,

@@ -19,23 +19,22 @@ const ofNoType = {
     content: buildResourceContent(buildSchemaRef('Bundle')),
   },
   list: {
-    description:
-      'A Bundle of type searchset or history; as NDJSON its resources, one a line, with its links as headers.',
+    description: 'A Bundle of type searchset or history. NDJSON has one resource per line, and the links as headers.',
     headers: buildHeaderRefs([...listHeaders, 'X-Complete-Until', ...limitHeaders]),
     content: { ...buildResourceContent(buildSchemaRef('Bundle')), ...linesContent },
   },
   waiting: {
     description:
-      'The practice wants to accept it first: nothing is changed yet. Location is the Task, whose id is the reconciliation id.',
+      'The practice reviews the change first. Nothing has changed yet. Location is the Task, whose id is the reconciliation id.',
     headers: buildHeaderRefs(['Location', 'Idempotent-Replayed', ...limitHeaders]),
     content: buildResourceContent(buildSchemaRef('OperationOutcome')),
   },
   unmodified: {
-    description: 'The version is that of the condition.',
+    description: 'The resource has not changed.',
     headers: buildHeaderRefs([...version, ...limitHeaders]),
   },
   deleted: {
-    description: 'There is no such resource, or no longer.',
+    description: 'The resource does not exist.',
     headers: buildHeaderRefs(['ETag', 'Idempotent-Replayed', ...limitHeaders]),
   },
 } as const satisfies Partial<Record<SuccessName, Answer>>;

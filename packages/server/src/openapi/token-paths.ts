@@ -36,10 +36,10 @@ export const firmPathParameters = [
 
 /** How a client says who it is in a form; in the Authorization header instead: `clientBasic`. */
 export const clientForm: Schema = {
-  client_id: { type: 'string', description: 'Here, or in the Authorization header (client_secret_basic).' },
+  client_id: { type: 'string', description: 'In the body, or in the Authorization header (client_secret_basic).' },
   client_secret: { type: 'string' },
   client_assertion_type: { const: assertionType, description: 'Instead of a secret: private_key_jwt.' },
-  client_assertion: { type: 'string', description: 'A JWT that the client has signed with its own key (RFC 7523).' },
+  client_assertion: { type: 'string', description: 'A JWT that the client signs with its own key (RFC 7523).' },
 };
 
 /** Parameters of the forms beside `grant_type`, by grant. */
@@ -50,7 +50,10 @@ const grantForms: Readonly<Record<string, { readonly required: readonly string[]
     required: [],
     more: {
       ...clientForm,
-      scope: { type: 'string', description: 'Fewer entries than the application holds, separated by spaces.' },
+      scope: {
+        type: 'string',
+        description: 'Some of the entries of the application, separated by spaces. The default is all.',
+      },
     },
   },
 };
@@ -80,9 +83,9 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
     path: '/auth/realms/{realm}/protocol/openid-connect/token',
     operation: {
       operationId: 'clientToken',
-      summary: 'Client credentials: an access token',
+      summary: 'Get an access token with client credentials',
       description:
-        'Send the x-api-key of the client-credentials flow: a token that is requested without it looks valid, and every call with it is refused.',
+        'Send the x-api-key of the client-credentials flow. Without it the token looks valid, but every call with it is refused.',
       security: [{ apiKey: [] }, { apiKey: [], clientBasic: [] }],
     },
     parameters: realmPathParameters,
@@ -100,8 +103,8 @@ const endpoints: Readonly<Record<'client' | 'legacy', Endpoint>> = {
     path: '/{environment}/firm/{firm}/{product}/ws/oauth2/grant',
     operation: {
       operationId: 'legacyToken',
-      summary: 'Legacy: access and refresh tokens',
-      description: 'For the password grant, which is being sunset: new integrations use client credentials.',
+      summary: 'Get access and refresh tokens with the legacy flow',
+      description: 'The password grant is deprecated. New integrations use client credentials.',
       security: [{ apiKey: [] }],
       deprecated: true,
     },
@@ -139,7 +142,7 @@ function operationOf(name: string, { operation, grants, answer, refusals }: Endp
     requestBody: { required: true, content: { [formType]: { schema } } },
     responses: {
       '200': {
-        description: 'The tokens. Never stored: Cache-Control is no-store.',
+        description: 'The tokens. Cache-Control is no-store.',
         headers: buildHeaderRefs(limitHeaders),
         content: buildJsonContent(answer, { token: answer }),
       },
@@ -224,7 +227,7 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     type: 'object',
     required: ['access_token', 'expires_in', 'refresh_expires_in', 'token_type', 'not-before-policy', 'scope'],
     properties: {
-      access_token: { type: 'string', description: 'An RS256-signed JWT; a client takes it as an opaque string.' },
+      access_token: { type: 'string', description: 'A JWT, signed with RS256. Clients treat it as an opaque string.' },
       expires_in: { type: 'integer', description: 'Seconds of validity.' },
       refresh_expires_in: { const: 0 },
       token_type: { const: 'Bearer' },
@@ -236,10 +239,10 @@ export const tokenSchemas: Readonly<Record<string, Schema>> = {
     type: 'object',
     required: ['scope', 'token_type', 'access_token', 'refresh_token'],
     properties: {
-      scope: { type: 'string', description: 'The practice space, a single value.' },
+      scope: { type: 'string', description: 'The practice, a single value.' },
       token_type: { const: 'Bearer' },
       access_token: { type: 'string' },
-      refresh_token: { type: 'string', description: 'A refresh returns the same one.' },
+      refresh_token: { type: 'string', description: 'A refresh returns the same refresh token.' },
     },
   },
   TokenRefusal: {

@@ -24,33 +24,38 @@ const listed = { min: 0, max: '*' } as const;
 const optional = { min: 0 } as const;
 
 const parameters = [
-  declareInput('type', 'code', 'Only these resource types; all if absent.', { max: '*' }),
+  declareInput('type', 'code', 'Only these resource types. The default is all.', { max: '*' }),
   declareParts('entry', 'Each access entry of the token, the application and the firm.', [
     declareOutput('entry', 'string', 'The entry.'),
-    declareOutput('heldBy', 'code', 'Who has written it down: token, application, firm.', listed),
-    declareOutput('effective', 'boolean', 'Whether what the call may do rests on it.'),
-    declareOutput('reason', 'string', 'Why it grants nothing.', optional),
+    declareOutput('heldBy', 'code', 'Who has the entry: token, application, firm.', listed),
+    declareOutput('effective', 'boolean', 'Whether the entry applies to the call.'),
+    declareOutput('reason', 'string', 'Why the entry does not apply.', optional),
   ]),
-  declareOutput('bundle', 'code', 'Kinds of transaction Bundles that may be posted.', listed),
+  declareOutput('bundle', 'code', 'The transaction Bundles that are allowed.', listed),
   declareOutput('interaction', 'code', 'Interactions of the whole system.', listed),
-  declareParts('resource', 'A resource type of which something may be done.', [
+  declareParts('resource', 'A resource type with any permission.', [
     declareOutput('type', 'code', 'The type.'),
     declareOutput('interaction', 'code', 'Interactions with some rows of it.', listed),
-    declareParts('grant', 'Rows and elements that a letter of access entries opens; grants add up.', [
+    declareParts('grant', 'The rows and elements that a permission letter allows. Grants add up.', [
       declareOutput('letter', 'code', 'r reads, s searches, c creates, u updates and patches.'),
-      declareOutput('entry', 'string', 'The entries it comes from.', listed),
-      declareOutput('element', 'string', 'An element that is opened beside id and meta; none where all are.', listed),
-      declareOutput('rows', 'string', 'The limit on rows, as a search; none where all are open.', optional),
+      declareOutput('entry', 'string', 'The entries that grant it.', listed),
+      declareOutput(
+        'element',
+        'string',
+        'An allowed element, in addition to id and meta. Absent: all elements.',
+        listed,
+      ),
+      declareOutput('rows', 'string', 'The restriction of rows, as a search. Absent: all rows.', optional),
     ]),
-    declareOutput('searchParameter', 'code', 'Search parameters that may be used.', listed),
-    declareOutput('sortKey', 'code', 'Those of them that _sort takes.', listed),
-    declareOutput('include', 'string', 'Values of _include that lead to something that may be searched.', listed),
-    declareOutput('revinclude', 'string', 'Values of _revinclude that lead to something that may be searched.', listed),
+    declareOutput('searchParameter', 'code', 'The search parameters that are allowed.', listed),
+    declareOutput('sortKey', 'code', 'The allowed values of _sort.', listed),
+    declareOutput('include', 'string', 'The allowed values of _include.', listed),
+    declareOutput('revinclude', 'string', 'The allowed values of _revinclude.', listed),
   ]),
-  declareParts('operation', 'An operation that may be asked for.', [
+  declareParts('operation', 'An allowed operation.', [
     declareOutput('name', 'string', 'Its name, with $.'),
     declareOutput('level', 'code', 'system, type or instance.'),
-    declareOutput('type', 'code', 'Resource types it may be asked of.', listed),
+    declareOutput('type', 'code', 'The resource types that it is allowed on.', listed),
   ]),
 ];
 

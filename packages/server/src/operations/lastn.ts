@@ -43,7 +43,7 @@ export const lastn: Operation = {
   affectsState: false,
   further: 'search',
   parameters: [
-    declareInput('max', 'positiveInt', 'Observations of each code; 1 if absent.'),
+    declareInput('max', 'positiveInt', 'The number of Observations per code. The default is 1.'),
     declareOutput('return', 'Bundle', 'A searchset, most recent first.'),
   ],
   authorize: (context) => requireGrants(context, 'Observation', 's'),

@@ -25,21 +25,17 @@ export const searchParameterStatus: Operation = {
   affectsState: false,
   parameters: [
     declareInput('url', 'uri', 'Only the parameters with this canonical URL.'),
-    declareParts(
-      'parameter',
-      'One for each active SearchParameter, and for each definition of it that is on its way out.',
-      [
-        declareOutput('url', 'uri', 'Its canonical URL.'),
-        declareOutput('resource', 'string', 'Its id.'),
-        declareOutput(
-          'state',
-          'code',
-          'indexing, active (can be searched by), failed (costs too much: a new version begins anew), dropping or refused.',
-        ),
-        declareOutput('percent', 'integer', 'How much of what was stored before is indexed.'),
-        declareOutput('reason', 'string', 'Why it is refused, has failed, or is not indexed any further.', { min: 0 }),
-      ],
-    ),
+    declareParts('parameter', 'One per active SearchParameter, and per earlier definition that is being removed.', [
+      declareOutput('url', 'uri', 'Its canonical URL.'),
+      declareOutput('resource', 'string', 'Its id.'),
+      declareOutput(
+        'state',
+        'code',
+        'indexing, active (can be searched by), failed (costs too much: a new version begins anew), dropping or refused.',
+      ),
+      declareOutput('percent', 'integer', 'How much of the stored data is indexed, in percent.'),
+      declareOutput('reason', 'string', 'Why it is refused, failed or paused.', { min: 0 }),
+    ]),
   ],
   authorize(context) {
     // It tells of all of them at once, so it is for those who may read all of all.

@@ -44,16 +44,21 @@ export const validateOperation: Operation<'type' | 'instance'> = {
   types: 'all',
   affectsState: false,
   parameters: [
-    declareInput('resource', 'Resource', 'What to validate; without it, at an instance, the stored resource.', {
-      unchecked: true,
-    }),
+    declareInput(
+      'resource',
+      'Resource',
+      'The resource to validate. At an instance, the default is the stored resource.',
+      {
+        unchecked: true,
+      },
+    ),
     declareInput('mode', 'code', `What it is for: ${modes.join(', ')}.`),
     declareInput(
       'profile',
       'uri',
-      'Canonical URL of a profile that the resource has to conform to, beside those in its meta.profile.',
+      'Canonical URL of a profile that the resource must conform to, in addition to its meta.profile.',
     ),
-    declareOutput('return', 'OperationOutcome', 'Every issue; one of severity information when there is none.'),
+    declareOutput('return', 'OperationOutcome', 'All issues. If there are none, one with severity information.'),
   ],
   authorize(context, { type }) {
     // Which right it takes depends on the mode, which is read later: here at least one of them.

@@ -251,7 +251,7 @@ test('paths that are none, and methods that a path does not take', async () => {
   assert.deepEqual([head.status, head.text], [200, '']);
 });
 
-const noSuchPath = 'No such path: GET /admin/openapi.json tells those that there are';
+const noSuchPath = 'No such path: GET /admin/openapi.json lists the paths';
 
 test('secrets are listed of clients that the application has, revoked ones too, and of no others', async () => {
   const { ask } = callers.vendor;

@@ -97,7 +97,7 @@ test('two entries with one urn cannot both be linked to', async () => {
       { fullUrl: uuid(1), resource: patient({ id: 'b' }) },
     ],
   });
-  assert.deepEqual(told, ['Bundle.entry[1].fullUrl: is that of another entry, too, so links to it lead nowhere']);
+  assert.deepEqual(told, ['Bundle.entry[1].fullUrl: is that of another entry: links to it are ambiguous']);
   assert.deepEqual([...stored.keys()], ['Patient/a']);
 });
 

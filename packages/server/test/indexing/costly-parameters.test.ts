@@ -169,7 +169,7 @@ test('a definition that leads to too many elements of many types is refused, and
     error: 'search-parameter-unservable',
     issue: 'not-supported',
     diagnostics:
-      'SearchParameter.expression follows too many types of elements on Flag: name the type, as in value.as(Quantity) (with another status than active it is stored, and not searched by)',
+      'SearchParameter.expression follows too many types of elements on Flag: name the type, as in value.as(Quantity) (with a status other than active, it is stored but not used in searches)',
     expression: ['SearchParameter.expression'],
   });
 });

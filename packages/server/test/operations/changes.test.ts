@@ -117,7 +117,7 @@ test('a place belongs to its firm, application, rights and types, and is not to 
     error: 'cursor-invalid',
     issue: 'value',
     diagnostics:
-      'since belongs to another feed or caller, or was altered: follow next links as they are, or begin anew without it',
+      'since belongs to another feed or caller, or was altered: follow the next links unchanged, or start again without since',
     expression: ['since'],
   };
   const altered = `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`;
@@ -147,7 +147,7 @@ test('a place belongs to its firm, application, rights and types, and is not to 
     error: 'feed-ended',
     issue: 'expired',
     diagnostics:
-      'The rights of the application at the practice have changed since this place in the feed was given, and with them what it may see: begin anew without since, and give up the copy',
+      'The rights of the application at the practice have changed since this position in the feed: discard the copy and start again without since',
     expression: ['since'],
   });
   assert.equal((await changing.get('$changes')).status, 200);

@@ -10,22 +10,26 @@ import { endSession, issueToken, listTokens, revokeToken } from '../sessions.ts'
 import { requireOwnPassword } from '../sign-in.ts';
 
 const caller: Shape = {
-  username: { kind: 'text', description: 'Who is signed in.' },
-  role: { kind: 'choice', values: roles, description: 'What it may do.' },
-  environment: { kind: 'text', nullable: true, description: 'Of the firm or application; null for operators.' },
+  username: { kind: 'text', description: 'The username.' },
+  role: { kind: 'choice', values: roles, description: 'The role.' },
+  environment: {
+    kind: 'text',
+    nullable: true,
+    description: 'The environment of the firm or application. Null for operators.',
+  },
   firm: { kind: 'text', nullable: true, description: 'The firm of a practice administrator, by prefix.' },
   application: { kind: 'text', nullable: true, description: 'The application of a vendor, by name.' },
 };
 
-const expiresAt = { kind: 'time', description: 'When it ends.' } as const;
-const token = { kind: 'text', description: 'The bearer token; it cannot be shown again.' } as const;
+const expiresAt = { kind: 'time', description: 'When it expires.' } as const;
+const token = { kind: 'text', description: 'The bearer token. It is shown only once.' } as const;
 
 export const accountActions = [
   defineSessionAction({
     name: 'me show',
     method: 'GET',
     path: '/me',
-    summary: 'Who is signed in',
+    summary: 'Show who is signed in',
     roles,
     output: one(caller),
     run: async ({ caller: who }) => who,
@@ -34,7 +38,7 @@ export const accountActions = [
     name: 'me sign-out',
     method: 'DELETE',
     path: '/me/session',
-    summary: 'End the session or API token that this is asked by',
+    summary: 'End the session or API token of this request',
     roles,
     run: (context) => endSession(context, context.caller),
   }),
@@ -42,16 +46,16 @@ export const accountActions = [
     name: 'me password',
     method: 'PUT',
     path: '/me/password',
-    summary: 'Choose another password; all sessions and API tokens end',
+    summary: 'Change your password; all sessions and API tokens end',
     roles,
     sessionOnly: true,
     fields: {
-      current: { kind: 'text', lengthMax: passwordLengthMax, required: true, description: 'The password until now.' },
+      current: { kind: 'text', lengthMax: passwordLengthMax, required: true, description: 'The current password.' },
       password: {
         kind: 'text',
         lengthMax: passwordLengthMax,
         required: true,
-        description: `The new one, of at least ${passwordLengthMin} characters, and none that is guessed first.`,
+        description: `The new password: at least ${passwordLengthMin} characters, not a common password.`,
       },
     },
     async run(context, { body }) {
@@ -66,8 +70,8 @@ export const accountActions = [
     summary: 'List API tokens',
     roles,
     output: list({
-      id: { kind: 'integer', description: 'Its number.' },
-      label: { kind: 'text', description: 'What people call it.' },
+      id: { kind: 'integer', description: 'The id.' },
+      label: { kind: 'text', description: 'A name for people.' },
       ...createdAt,
       ...lastUsedAt,
       expiresAt,
@@ -78,22 +82,22 @@ export const accountActions = [
     name: 'me issue-token',
     method: 'POST',
     path: '/me/tokens',
-    summary: 'Make an API token for a program; it may do what you may, but for tokens and the password',
+    summary: 'Create an API token for a program, with your rights except over tokens and the password',
     roles,
     sessionOnly: true,
     creates: true,
     fields: {
-      label: { ...title('What people call it.'), required: true },
-      expiresAt: { kind: 'time', required: true, description: 'Its end, at most 366 days from now.' },
+      label: { ...title('A name for people.'), required: true },
+      expiresAt: { kind: 'time', required: true, description: 'When it expires: at most 366 days from now.' },
     },
-    output: one({ id: { kind: 'integer', description: 'Its number.' }, token, expiresAt }),
+    output: one({ id: { kind: 'integer', description: 'The id.' }, token, expiresAt }),
     run: (context, { body }) => issueToken(context, context.caller, body.label, body.expiresAt),
   }),
   defineSessionAction({
     name: 'me revoke-token',
     method: 'DELETE',
     path: '/me/tokens/{token}',
-    summary: 'Refuse an API token from the next request on',
+    summary: 'Revoke an API token, at once',
     roles,
     sessionOnly: true,
     run: (context, { path }) => revokeToken(context, context.caller, parseSegmentNumber('token', path.token)),

@@ -13,7 +13,7 @@ import { defineAdminAction } from '../context.ts';
 
 const issued = {
   username: { kind: 'text', description: 'The username.' },
-  password: { kind: 'text', secret: true, description: 'The password; it cannot be shown again.' },
+  password: { kind: 'text', secret: true, description: 'The password. It is shown only once.' },
 } as const;
 
 export const legacyAccountActions = [
@@ -26,7 +26,7 @@ export const legacyAccountActions = [
     output: list({
       username: issued.username,
       ...applicationMember,
-      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether the account can be used.' },
       ...createdAt,
     }),
     run: async (context, { path }) => listLegacyAccounts(context.database, await getTargetFirm(context, path)),
@@ -35,7 +35,7 @@ export const legacyAccountActions = [
     name: 'account issue',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts',
-    summary: 'Make a legacy account of an application at a firm',
+    summary: 'Create a legacy account for an application at a firm',
     roles: ['operator'],
     creates: true,
     fields: {
@@ -54,7 +54,7 @@ export const legacyAccountActions = [
     name: 'account reset',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/reset',
-    summary: 'Give a legacy account a new password; its tokens end',
+    summary: 'Set a new password for a legacy account; its tokens end',
     roles: ['operator'],
     output: one(issued),
     run: async (context, { path }) =>
@@ -64,7 +64,7 @@ export const legacyAccountActions = [
     name: 'account revoke',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/accounts/{account}/revoke',
-    summary: 'Refuse a legacy account and its tokens from the next statement on',
+    summary: 'Revoke a legacy account and its tokens, at once',
     roles: ['operator'],
     run: async (context, { path }) =>
       revokeLegacyAccount(context.database, await getTargetFirm(context, path), path.account),

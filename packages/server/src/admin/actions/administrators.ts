@@ -10,7 +10,7 @@ const password = {
   kind: 'text',
   secret: true,
   lengthMax: passwordLengthMax,
-  description: `At least ${passwordLengthMin} characters, and none that is guessed first; made up when absent.`,
+  description: `At least ${passwordLengthMin} characters, not a common password. The default is a random password.`,
 } as const;
 
 const issued = {
@@ -19,7 +19,7 @@ const issued = {
     kind: 'text',
     secret: true,
     optional: true,
-    description: 'The password that was made up; it cannot be shown again. Absent when one was given.',
+    description: 'The random password. It is shown only once. Absent when the request has a password.',
   },
 } as const;
 
@@ -31,12 +31,12 @@ export const administratorActions = [
     summary: 'List administrators',
     roles: ['operator'],
     output: list({
-      username: { kind: 'text', description: 'Unique in the installation.' },
-      role: { kind: 'choice', values: roles, description: 'What it may do.' },
-      environment: { kind: 'text', nullable: true, description: 'Of the firm or application.' },
-      firm: { kind: 'text', nullable: true, description: 'Prefix; of practice administrators.' },
-      application: { kind: 'text', nullable: true, description: 'Name; of vendors.' },
-      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it may sign in.' },
+      username: { kind: 'text', description: 'The username, unique in the installation.' },
+      role: { kind: 'choice', values: roles, description: 'The role.' },
+      environment: { kind: 'text', nullable: true, description: 'The environment of the firm or application.' },
+      firm: { kind: 'text', nullable: true, description: 'The prefix of the firm, for practice administrators.' },
+      application: { kind: 'text', nullable: true, description: 'The name of the application, for vendors.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether the administrator can sign in.' },
       ...createdAt,
     }),
     run: ({ database }) => listAdministrators(database),
@@ -55,12 +55,12 @@ export const administratorActions = [
     name: 'admin create',
     method: 'POST',
     path: '/administrators',
-    summary: 'Make an administrator',
+    summary: 'Create an administrator',
     roles: ['operator'],
     creates: true,
     fields: {
       username: { ...segment('Unique in the installation; an e-mail address fits.'), required: true },
-      role: { kind: 'choice', values: roles, required: true, standard: 'operator', description: 'What it may do.' },
+      role: { kind: 'choice', values: roles, required: true, standard: 'operator', description: 'The role.' },
       environment: {
         ...segment('Of the firm or application; sandbox when absent.'),
         standard: 'sandbox',
@@ -82,7 +82,7 @@ export const administratorActions = [
     name: 'admin password',
     method: 'PUT',
     path: '/administrators/{administrator}/password',
-    summary: 'Give an administrator another password; sessions and API tokens end',
+    summary: 'Set a new password for an administrator; sessions and API tokens end',
     roles: ['operator'],
     fields: { password },
     output: one(issued),
@@ -96,7 +96,7 @@ export const administratorActions = [
     name: 'admin revoke',
     method: 'POST',
     path: '/administrators/{administrator}/revoke',
-    summary: 'Refuse an administrator, sessions and API tokens with it, from the next request on',
+    summary: 'Revoke an administrator with all sessions and API tokens, at once',
     roles: ['operator'],
     run: ({ database }, { path }) => revokeAdministrator(database, path.administrator),
     command: { print: (_, { path }) => [`administrator ${path.administrator} is revoked`] },

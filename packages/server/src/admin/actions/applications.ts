@@ -25,17 +25,21 @@ import { entryProblem } from '../entry-problem.ts';
 const firmsMax = 100;
 
 const application: Shape = {
-  name: { kind: 'text', label: 'application', description: 'Unique in its environment.' },
-  state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: refused everywhere.' },
-  acl: { kind: 'texts', description: 'The most that its tokens may carry, and that a firm may authorise.' },
-  settings: { kind: 'flags', description: 'Habits of existing clients that it keeps.' },
+  name: { kind: 'text', label: 'application', description: 'The name, unique in its environment.' },
+  state: {
+    kind: 'choice',
+    values: ['active', 'suspended'],
+    description: 'A suspended application is refused everywhere.',
+  },
+  acl: { kind: 'texts', description: 'The entries that its tokens may carry and that firms may authorise.' },
+  settings: { kind: 'flags', description: 'Compatibility settings that are on.' },
 };
 
 const settings = {
   kind: 'flags',
   names: settingNames,
   option: 'setting',
-  description: 'Habits of existing clients that it keeps; what is absent is off.',
+  description: 'Compatibility settings to turn on. All others are off.',
 } as const;
 
 export const applicationActions = [
@@ -53,13 +57,13 @@ export const applicationActions = [
     name: 'app create',
     method: 'POST',
     path: '/environments/{environment}/applications',
-    summary: 'Make an application with the entries its tokens may carry',
+    summary: 'Create an application with the entries that its tokens may carry',
     description:
       'With firms it is ready for use: it also gets an API key and a client of the client-credentials flow, and an authorisation of all its entries at each firm. All of it is made, or nothing.',
     roles: ['operator'],
     creates: true,
     fields: {
-      name: { ...title('Unique in its environment.'), required: true },
+      name: { ...title('The name, unique in its environment.'), required: true },
       acl: { ...acl('The entries.'), required: true },
       settings,
       firms: {
@@ -68,7 +72,7 @@ export const applicationActions = [
         lengthMax: 63,
         option: 'firm',
         place: 'firm',
-        description: 'Prefixes of firms that authorise it at once.',
+        description: 'Prefixes of firms that authorise it immediately.',
       },
       purpose: title(`Why they do; ${defaultPurpose} when absent.`),
     },
@@ -77,12 +81,26 @@ export const applicationActions = [
       tokenUrl: {
         kind: 'text',
         optional: true,
-        description: 'The token endpoint. Absent, as the rest, without firms.',
+        description: 'The token endpoint. Absent, like the members below, when no firm is named.',
       },
-      baseUrls: { kind: 'texts', optional: true, description: 'The FHIR base at each firm, in their order.' },
+      baseUrls: {
+        kind: 'texts',
+        optional: true,
+        description: 'The FHIR base URL at each firm, in the order of the request.',
+      },
       clientId: { kind: 'text', optional: true, description: 'The client_id.' },
-      clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
-      apiKey: { kind: 'text', secret: true, optional: true, description: 'The x-api-key; it cannot be shown again.' },
+      clientSecret: {
+        kind: 'text',
+        secret: true,
+        optional: true,
+        description: 'The client secret. It is shown only once.',
+      },
+      apiKey: {
+        kind: 'text',
+        secret: true,
+        optional: true,
+        description: 'The value of x-api-key. It is shown only once.',
+      },
     }),
     async run(context, { path: { environment }, body: { firms = [], purpose = defaultPurpose, ...draft } }) {
       return await context.database.transaction(undefined, async (tx) => {
@@ -121,7 +139,7 @@ export const applicationActions = [
     name: 'app show',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}',
-    summary: 'One application',
+    summary: 'Show an application',
     roles: ['operator', 'vendor'],
     output: one(application),
     run: (context, { path }) => getTargetApplication(context, path),
@@ -131,7 +149,7 @@ export const applicationActions = [
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/acl',
     summary: 'Replace the entries of an application',
-    description: 'What firms have authorised stays, and counts only as far as the application holds it.',
+    description: 'Authorisations stay as they are. An entry that the application no longer has is refused.',
     roles: ['operator'],
     fields: { acl: { ...acl('The entries.'), required: true } },
     run: async (context, { path, body }) =>
@@ -142,13 +160,13 @@ export const applicationActions = [
     name: 'app settings',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/settings',
-    summary: 'Every habit of existing clients that an application can keep, and whether it does',
+    summary: 'List the compatibility settings and their values for an application',
     roles: ['operator', 'vendor'],
     output: list({
       name: { kind: 'text', label: 'setting', description: 'The setting.' },
-      on: { kind: 'flag', words: ['on', 'off'], label: 'state', description: 'Whether the application keeps it.' },
-      meaning: { kind: 'text', description: 'What it changes.' },
-      habit: { kind: 'text', description: 'What clients do that it is for.' },
+      on: { kind: 'flag', words: ['on', 'off'], label: 'state', description: 'Whether it is on.' },
+      meaning: { kind: 'text', description: 'What changes when it is on.' },
+      habit: { kind: 'text', description: 'Which clients need it.' },
     }),
     run: async (context, { path }) => describeSettings((await getTargetApplication(context, path)).settings),
     command: { columns: ['name', 'on', 'meaning'] },
@@ -157,7 +175,7 @@ export const applicationActions = [
     name: 'app set',
     method: 'PUT',
     path: '/environments/{environment}/applications/{application}/settings',
-    summary: 'Replace the settings of an application: habits of existing clients that it keeps',
+    summary: 'Replace the compatibility settings of an application',
     roles: ['operator', 'vendor'],
     fields: { settings: { ...settings, required: true } },
     run: async (context, { path, body }) =>
@@ -173,7 +191,7 @@ export const applicationActions = [
     name: 'app suspend',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/suspend',
-    summary: 'Refuse an application everywhere, and its vendors here, from the next statement on',
+    summary: 'Suspend an application everywhere, and its vendor administrators, at once',
     roles: ['operator'],
     run: async (context, { path }) => suspendApplication(context.database, await getTargetApplication(context, path)),
     command: { print: (_, { path }) => [`application ${path.application} is suspended`] },
@@ -191,11 +209,11 @@ export const applicationActions = [
     name: 'app firms',
     method: 'GET',
     path: '/environments/{environment}/applications/{application}/firms',
-    summary: 'The firms that let an application act now, by name',
+    summary: 'List the firms that authorise an application now, by name',
     roles: ['operator', 'vendor'],
     output: list({
-      prefix: { kind: 'text', description: 'Segment of the paths of the firm.' },
-      name: { kind: 'text', description: 'Its name.' },
+      prefix: { kind: 'text', description: 'The prefix of the firm in paths.' },
+      name: { kind: 'text', description: 'The name.' },
     }),
     run: async (context, { path }) =>
       listAuthorisingFirms(context.database, context.clock, await getTargetApplication(context, path)),

@@ -28,66 +28,75 @@ const scopeLengthMax = 20_000;
 const parameterLengthMax = 64;
 
 const disclosure: Shape = {
-  at: { kind: 'time', precision: 'instant', label: 'time', description: 'When.' },
-  application: { kind: 'text', description: 'Name of the application as it is now.' },
-  subject: { kind: 'text', nullable: true, label: 'caller', description: 'Whom the token named.' },
-  interaction: { kind: 'text', description: 'What was asked for.' },
-  resource: { kind: 'text', description: 'Type, or type and id; empty: of several types.' },
-  shown: { kind: 'integer', description: 'Resources that the answer showed.' },
-  elements: { kind: 'text', description: 'all, or the names of the elements.' },
-  entries: { kind: 'text', nullable: true, description: 'Access entries that allowed it.' },
-  requestId: { kind: 'text', nullable: true, label: 'request', description: 'X-Request-Id of the answer.' },
+  at: { kind: 'time', precision: 'instant', label: 'time', description: 'The time.' },
+  application: { kind: 'text', description: 'The current name of the application.' },
+  subject: { kind: 'text', nullable: true, label: 'caller', description: 'The subject of the token.' },
+  interaction: { kind: 'text', description: 'The request.' },
+  resource: { kind: 'text', description: 'The type, or type and id. Empty: several types.' },
+  shown: { kind: 'integer', description: 'How many resources the response showed.' },
+  elements: { kind: 'text', description: 'The names of the elements, or all.' },
+  entries: { kind: 'text', nullable: true, description: 'The access entries that allowed it.' },
+  requestId: { kind: 'text', nullable: true, label: 'request', description: 'The X-Request-Id of the response.' },
 };
 
 const serviceRow: Shape = {
-  at: { kind: 'time', precision: 'instant', label: 'time', description: 'When.' },
-  action: { kind: 'choice', values: serviceActions, description: 'What was asked for.' },
-  about: { kind: 'text', nullable: true, description: 'The realm, environment and firm, or what was administered.' },
+  at: { kind: 'time', precision: 'instant', label: 'time', description: 'The time.' },
+  action: { kind: 'choice', values: serviceActions, description: 'The request.' },
+  about: {
+    kind: 'text',
+    nullable: true,
+    description: 'The realm, environment and firm, or the subject of the administration.',
+  },
   application: {
     kind: 'text',
     nullable: true,
-    description: 'Name of the application as it is now, where it is known.',
+    description: 'The current name of the application, if known.',
   },
-  subject: { kind: 'text', nullable: true, label: 'caller', description: 'Who proved to be it.' },
-  outcome: { kind: 'integer', description: '0: it succeeded; 4: it was refused; 8: it failed.' },
-  reason: { kind: 'text', nullable: true, description: 'Error code of a refusal.' },
-  flow: { kind: 'text', nullable: true, description: 'How the token was got.' },
-  tokenId: { kind: 'text', nullable: true, label: 'token', description: 'jti of the token, never the token.' },
-  times: { kind: 'integer', description: 'Equal refusals that it stands for.' },
-  requestId: { kind: 'text', nullable: true, label: 'request', description: 'X-Request-Id of the answer.' },
+  subject: { kind: 'text', nullable: true, label: 'caller', description: 'The authenticated caller.' },
+  outcome: { kind: 'integer', description: '0: success. 4: refused. 8: failed.' },
+  reason: { kind: 'text', nullable: true, description: 'The error code of a refusal.' },
+  flow: { kind: 'text', nullable: true, description: 'The grant type of the token.' },
+  tokenId: {
+    kind: 'text',
+    nullable: true,
+    label: 'token',
+    description: 'The jti of the token, never the token itself.',
+  },
+  times: { kind: 'integer', description: 'How many equal refusals this row stands for.' },
+  requestId: { kind: 'text', nullable: true, label: 'request', description: 'The X-Request-Id of the response.' },
 };
 
 const dayMs = 86_400_000;
 
 const grant: Shape = {
-  letter: { kind: 'text', description: 'r, s, c, u or another letter of the entries.' },
-  elements: { kind: 'texts', description: 'Top-level elements; all alone: every one.' },
-  rows: { kind: 'text', description: 'A query that rows have to fit; empty: all.' },
+  letter: { kind: 'text', description: 'The permission letter: r, s, c, u or another one of the entries.' },
+  elements: { kind: 'texts', description: 'The top-level elements. A single all means every element.' },
+  rows: { kind: 'text', description: 'A query that resources must match. Empty: all resources.' },
   entries: { kind: 'texts', description: 'The entries that grant it.' },
 };
 
 const typeAccess: Shape = {
   type: { kind: 'text', description: 'The resource type.' },
-  interactions: { kind: 'texts', description: 'What may be asked for.' },
-  grants: { kind: 'list', description: 'Permission by letter.', shape: grant },
-  searchParameters: { kind: 'texts', description: 'By which it can be searched.' },
-  sortKeys: { kind: 'texts', description: 'Those that _sort takes.' },
-  includes: { kind: 'texts', description: 'Values of _include.' },
-  revincludes: { kind: 'texts', description: 'Values of _revinclude.' },
+  interactions: { kind: 'texts', description: 'The allowed interactions.' },
+  grants: { kind: 'list', description: 'The permissions by letter.', shape: grant },
+  searchParameters: { kind: 'texts', description: 'The search parameters that are allowed.' },
+  sortKeys: { kind: 'texts', description: 'The allowed values of _sort.' },
+  includes: { kind: 'texts', description: 'The allowed values of _include.' },
+  revincludes: { kind: 'texts', description: 'The allowed values of _revinclude.' },
 };
 
 const entry: Shape = {
   entry: { kind: 'text', description: 'The entry.' },
-  heldBy: { kind: 'texts', description: 'Who holds it: token, application, firm.' },
-  effective: { kind: 'flag', description: 'Whether it counts.' },
-  reason: { kind: 'text', optional: true, description: 'Why not.' },
+  heldBy: { kind: 'texts', description: 'Who has the entry: token, application, firm.' },
+  effective: { kind: 'flag', description: 'Whether the entry applies.' },
+  reason: { kind: 'text', optional: true, description: 'Why the entry does not apply.' },
 };
 
 const verdict: Shape = {
-  what: { kind: 'text', description: 'What was asked about.' },
+  what: { kind: 'text', description: 'The subject of the question.' },
   allowed: { kind: 'flag', description: 'Whether it is allowed.' },
-  entries: { kind: 'texts', description: 'The entries that open it.' },
-  reason: { kind: 'text', optional: true, description: 'Why not: what is missing, and who grants it.' },
+  entries: { kind: 'texts', description: 'The entries that allow it.' },
+  reason: { kind: 'text', optional: true, description: 'What is missing, and who can grant it.' },
 };
 
 export const auditActions = [
@@ -95,7 +104,7 @@ export const auditActions = [
     name: 'audit disclosures',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/disclosures',
-    summary: 'Which application saw which data of a patient, and when',
+    summary: 'Report which application saw which data of a patient, and when',
     requestNote: 'The patient stands in the body so that it is in no log of paths.',
     roles: practices,
     fields: {
@@ -104,10 +113,10 @@ export const auditActions = [
         lengthMax: 72,
         required: true,
         noted: true,
-        description: 'Patient/ID, or the id alone.',
+        description: 'Patient/ID, or only the id.',
       },
-      from: { kind: 'time', description: 'Earliest moment.' },
-      to: { kind: 'time', description: 'Moment before which.' },
+      from: { kind: 'time', description: 'The earliest time, inclusive.' },
+      to: { kind: 'time', description: 'The latest time, exclusive.' },
     },
     output: list(disclosure),
     async run(context, { path, body: { patient, from = 0, to = Number.MAX_SAFE_INTEGER } }) {
@@ -129,13 +138,13 @@ export const auditActions = [
     name: 'audit service',
     method: 'POST',
     path: '/ledger',
-    summary: 'What was asked of the service itself, newest first: tokens, callers who were turned away, administration',
-    description: 'Refusals that are equal and close together are one row. Asking leaves a row, too.',
+    summary: 'List tokens, refused callers and administration, newest first',
+    description: 'Equal refusals within a short time are one row. This request adds a row as well.',
     roles: ['operator'],
     fields: {
-      from: { kind: 'time', description: 'Earliest moment; a day ago when absent.' },
-      to: { kind: 'time', description: 'Moment before which.' },
-      refused: { kind: 'flag', description: 'Only refusals and failures.' },
+      from: { kind: 'time', description: 'The earliest time, inclusive. The default is a day ago.' },
+      to: { kind: 'time', description: 'The latest time, exclusive.' },
+      refused: { kind: 'flag', description: 'Return only refusals and failures.' },
     },
     output: list(serviceRow),
     run: async ({ database, clock, rowsMax }, { body: { from, to = Number.MAX_SAFE_INTEGER, refused = false } }) =>
@@ -150,34 +159,34 @@ export const auditActions = [
     name: 'access explain',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/authorisations/{application}/explain',
-    summary: 'What an application may do at a firm, and why not more',
+    summary: 'Explain what an application may do at a firm, and why not more',
     roles: ['operator'],
     fields: {
       scope: {
         kind: 'text',
         lengthMax: scopeLengthMax,
-        description: 'Of a token that was asked for with it; all if absent.',
+        description: 'The scope of the token. The default is all entries.',
       },
-      type: { kind: 'choice', values: resourceTypesWithEndpoint, description: 'Only this resource type.' },
+      type: { kind: 'choice', values: resourceTypesWithEndpoint, description: 'Return only this resource type.' },
       interaction: {
         kind: 'choice',
         values: interactionNames,
-        description: 'Whether this interaction is allowed on the type.',
+        description: 'Explain whether this interaction is allowed on the type.',
       },
       parameter: {
         kind: 'text',
         lengthMax: parameterLengthMax,
-        description: 'Whether a search of the type may use this parameter.',
+        description: 'Explain whether a search of the type may use this parameter.',
       },
     },
     output: one({
-      closed: { kind: 'texts', description: 'Why every call is refused; empty: calls are let in.' },
-      entries: { kind: 'list', description: 'Entry by entry.', shape: entry },
-      bundles: { kind: 'texts', description: 'Transaction Bundles that may be posted.' },
-      types: { kind: 'list', description: 'Types of which something may be done.', shape: typeAccess },
+      closed: { kind: 'texts', description: 'Why every call is refused. Empty: calls are accepted.' },
+      entries: { kind: 'list', description: 'The entries one by one.', shape: entry },
+      bundles: { kind: 'texts', description: 'The transaction Bundles that are allowed.' },
+      types: { kind: 'list', description: 'The resource types with any permission.', shape: typeAccess },
       verdicts: {
         kind: 'list',
-        description: 'On the interaction and the parameter that were asked about.',
+        description: 'The answers about the interaction and the parameter of the request.',
         shape: verdict,
       },
     }),

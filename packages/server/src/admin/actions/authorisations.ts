@@ -29,13 +29,13 @@ const terms: Shape = {
   state: {
     kind: 'choice',
     values: ['active', 'suspended', 'revoked'],
-    description: 'Suspended: refused until it is resumed on the same terms.',
+    description: 'A suspended authorisation is refused until it resumes on the same terms.',
   },
-  version: { kind: 'integer', description: '1 at first, one more with each change.' },
+  version: { kind: 'integer', description: 'The version. It starts at 1 and increases with each change.' },
   acl: { kind: 'texts', description: 'The entries.' },
-  purpose: { kind: 'text', description: 'Why.' },
-  expiresAt: { kind: 'time', nullable: true, label: 'until', description: 'The end; null: none.' },
-  rows: { kind: 'texts', description: 'What operators say that entries reach, as code?parameter=value.' },
+  purpose: { kind: 'text', description: 'The reason.' },
+  expiresAt: { kind: 'time', nullable: true, label: 'until', description: 'When it expires. Null: never.' },
+  rows: { kind: 'texts', description: 'The row restrictions that operators set, as code?parameter=value.' },
 };
 
 const authorisation: Shape = { ...applicationMember, ...terms };
@@ -45,7 +45,8 @@ const rowsField = {
   option: 'row',
   itemsMax: 200,
   lengthMax: 2_000,
-  description: 'One for each code, as obsv_ef?category=exam&_elements=code; none: codes keep their meaning.',
+  description:
+    'One per code, such as obsv_ef?category=exam&_elements=code. Codes without one keep their default meaning.',
 } as const;
 
 const allPath = '/environments/{environment}/firms/{firm}/authorisations';
@@ -81,7 +82,7 @@ export const authorisationActions = [
     name: 'authorisation list',
     method: 'GET',
     path: allPath,
-    summary: 'List what a firm has authorised, revoked authorisations too',
+    summary: 'List the authorisations of a firm, including revoked ones',
     roles: practices,
     output: list(authorisation),
     run: async (context, { path }) =>
@@ -95,7 +96,7 @@ export const authorisationActions = [
     name: 'authorisation show',
     method: 'GET',
     path,
-    summary: 'What a firm has authorised an application to do',
+    summary: 'Show what a firm has authorised an application to do',
     roles: practices,
     output: one(authorisation),
     run: async (context, { path }) => {
@@ -108,16 +109,16 @@ export const authorisationActions = [
     name: 'authorise',
     method: 'PUT',
     path,
-    summary: 'Let an application act at a firm, with all its entries or some of them, from the next request on',
-    description: 'Replaces the terms of before; also those of an authorisation that was suspended or revoked.',
+    summary: 'Authorise an application at a firm, for all its entries or some of them',
+    description: 'Replaces the current terms, including those of a suspended or revoked authorisation.',
     roles: practices,
     fields: {
       acl: acl('Entries that the application holds; all of them when absent.'),
-      purpose: { ...title('Why.'), required: true, standard: defaultPurpose },
-      expiresAt: { kind: 'time', option: 'until', description: 'The end; none when absent.' },
+      purpose: { ...title('The reason.'), required: true, standard: defaultPurpose },
+      expiresAt: { kind: 'time', option: 'until', description: 'When it expires. The default is never.' },
       rows: {
         ...rowsField,
-        description: `${rowsField.description} Those of before stay when absent.`,
+        description: `${rowsField.description} When absent, the current ones stay.`,
         roles: ['operator'],
       },
     },
@@ -144,12 +145,12 @@ export const authorisationActions = [
     name: 'authorisation history',
     method: 'GET',
     path: `${path}/versions`,
-    summary: 'Every version of an authorisation, newest first, with who made it',
+    summary: 'List the versions of an authorisation, newest first, with their authors',
     roles: practices,
     output: list({
       ...terms,
-      changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
-      changedAt: { kind: 'time', description: 'When.' },
+      changedBy: { kind: 'text', label: 'by', description: 'The username, or "command line".' },
+      changedAt: { kind: 'time', description: 'The time.' },
     }),
     run: async (context, { path }) => {
       const { firm, application } = await getAuthorisedTargets(context, path);
@@ -183,7 +184,7 @@ export const authorisationActions = [
     name: 'authorisation rows',
     method: 'PUT',
     path: `${path}/rows`,
-    summary: 'Replace what entries reach for an application at a firm',
+    summary: 'Replace the row restrictions of an application at a firm',
     roles: ['operator'],
     fields: { rows: { ...rowsField, required: true } },
     output: one(authorisation),

@@ -11,12 +11,12 @@ import { type AdminContext, defineAdminAction } from '../context.ts';
 import { refuseField } from '../input.ts';
 
 const vendors = ['operator', 'vendor'] as const;
-const id = { kind: 'integer', description: 'Its number.' } as const;
+const id = { kind: 'integer', description: 'The id.' } as const;
 const clientSecret = {
   kind: 'text',
   secret: true,
   label: 'client_secret',
-  description: 'The secret; it cannot be shown again.',
+  description: 'The secret. It is shown only once.',
 } as const;
 const urlLengthMax = 2_000;
 
@@ -29,9 +29,14 @@ export const clientActions = [
     roles: vendors,
     output: list({
       clientId: { kind: 'text', label: 'client', description: 'The client_id.' },
-      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
-      secrets: { kind: 'integer', description: 'Live ones.' },
-      keys: { kind: 'text', nullable: true, none: '-', description: 'Where its public keys are; jwks: stored here.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is accepted.' },
+      secrets: { kind: 'integer', description: 'How many secrets are active.' },
+      keys: {
+        kind: 'text',
+        nullable: true,
+        none: '-',
+        description: 'Where its public keys are: a URL, or jwks for stored ones.',
+      },
       ...createdAt,
     }),
     run: async (context, { path }) => listClients(context.database, await getTargetApplication(context, path)),
@@ -40,10 +45,12 @@ export const clientActions = [
     name: 'client issue',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients',
-    summary: 'Make a client id and secret of an application',
+    summary: 'Create a client of an application, with a secret',
     roles: vendors,
     creates: true,
-    fields: { withoutSecret: { kind: 'flag', description: 'For a client that signs with its own key.' } },
+    fields: {
+      withoutSecret: { kind: 'flag', description: 'Create no secret, for a client that signs with its own key.' },
+    },
     output: one({
       clientId: { kind: 'text', label: 'client_id', description: 'The client_id.' },
       clientSecret: { ...clientSecret, optional: true },
@@ -58,7 +65,7 @@ export const clientActions = [
     name: 'client revoke',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/revoke',
-    summary: 'Refuse a client and its tokens from the next statement on',
+    summary: 'Revoke a client and its tokens, at once',
     roles: vendors,
     run: async (context, { path }) =>
       revokeClient(context.database, await getTargetApplication(context, path), path.client),
@@ -75,7 +82,7 @@ export const clientActions = [
       state: {
         kind: 'choice',
         values: ['active', 'retired', 'revoked'],
-        description: 'Retired: no new tokens; revoked: no tokens that were got with it, either.',
+        description: 'A retired secret gets no new tokens. The tokens of a revoked secret are refused as well.',
       },
       ...createdAt,
       ...lastUsedAt,
@@ -87,7 +94,7 @@ export const clientActions = [
     name: 'client add-secret',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets',
-    summary: 'Make another secret of a client; two may be live',
+    summary: 'Create another secret of a client; two may be active',
     roles: vendors,
     creates: true,
     output: one({ id, clientSecret }),
@@ -98,10 +105,10 @@ export const clientActions = [
     name: 'client retire-secret',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/clients/{client}/secrets/{secret}/retire',
-    summary: 'Refuse a secret of a client; tokens that were got with it live on to their end',
+    summary: 'Retire a secret of a client; its tokens stay valid until they expire',
     roles: vendors,
     fields: {
-      revoke: { kind: 'flag', description: 'End those tokens, too, with the next statement.' },
+      revoke: { kind: 'flag', description: 'Revoke its tokens as well, at once.' },
     },
     async run(context, { path, body }) {
       const application = await getTargetApplication(context, path);
@@ -122,12 +129,12 @@ export const clientActions = [
       'One of jwks and jwksUri, or neither, which takes the keys away. A document is fetched once, to be sure.',
     roles: vendors,
     fields: {
-      jwks: { kind: 'object', option: 'file', description: 'A JWK Set with public keys, to be stored.' },
+      jwks: { kind: 'object', option: 'file', description: 'A JWK Set with the public keys to store.' },
       jwksUri: {
         kind: 'text',
         lengthMax: urlLengthMax,
         option: 'uri',
-        description: 'Where the client publishes its JWK Set.',
+        description: 'The URL where the client publishes its JWK Set.',
       },
     },
     async run(context, { path, body }) {
@@ -137,7 +144,7 @@ export const clientActions = [
       return keys?.set.keys.map(({ kid }) => kid) ?? [];
     },
     command: {
-      options: { remove: { kind: 'flag', description: 'Take the keys away.' } },
+      options: { remove: { kind: 'flag', description: 'Remove the keys.' } },
       oneOf: ['file', 'uri', 'remove'],
       print: (kids, { path }) => [
         `client ${path.client}: ${kids.length === 0 ? 'no keys' : `keys ${kids.join(', ')}`}`,

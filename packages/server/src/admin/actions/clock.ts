@@ -8,19 +8,25 @@ import { readFloor, repairFloor } from '../../storage/completeness.ts';
 import { defineAdminAction } from '../context.ts';
 
 const state: Shape = {
-  now: { kind: 'time', description: 'The time of the service, which is that of the database.' },
-  wallAheadMs: { kind: 'integer', description: "How far this node's clock is ahead of it, in ms; negative: behind." },
+  now: { kind: 'time', description: 'The time of the service: that of the database.' },
+  wallAheadMs: {
+    kind: 'integer',
+    description: 'How far the clock of this node is ahead of it, in milliseconds. Negative: behind.',
+  },
   databaseAheadMs: {
     kind: 'integer',
     description:
       "How far the database's clock is ahead, in ms, while it is not believed because it has jumped; else 0.",
   },
-  floor: { kind: 'time', description: 'Versions last updated before it are refused: no node writes any more.' },
+  floor: { kind: 'time', description: 'No node writes a version with an earlier time.' },
 };
 
 const repaired: Shape = {
-  aheadMs: { kind: 'integer', description: 'How far the floor was in the future, in ms; 0: nothing was changed.' },
-  floor: { kind: 'time', description: 'The floor as it is now.' },
+  aheadMs: {
+    kind: 'integer',
+    description: 'How far the floor was in the future, in milliseconds. 0: nothing changed.',
+  },
+  floor: { kind: 'time', description: 'The current floor.' },
 };
 
 export const clockActions = [
@@ -28,7 +34,7 @@ export const clockActions = [
     name: 'clock show',
     method: 'GET',
     path: '/clock',
-    summary: 'Show the time of the service and how far clocks are off',
+    summary: 'Show the time of the service and how far clocks differ from it',
     roles: ['operator'],
     output: one(state),
     async run({ database, clock }) {

@@ -11,8 +11,8 @@ export const entryActions = [
     summary: 'List the access entries and what they mean',
     roles,
     output: list({
-      entry: { kind: 'text', description: 'As it stands in an acl.' },
-      means: { kind: 'text', label: 'meaning', description: 'What its code opens.' },
+      entry: { kind: 'text', description: 'The entry as written in an acl.' },
+      means: { kind: 'text', label: 'meaning', description: 'What the code allows.' },
     }),
     run: async () =>
       entryAreas.flatMap((area) =>

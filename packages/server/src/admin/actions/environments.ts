@@ -9,10 +9,10 @@ import { defineAdminAction } from '../context.ts';
 const productsMax = 50;
 
 const environment: Shape = {
-  name: { kind: 'text', label: 'environment', description: 'First segment of its paths.' },
-  realm: { kind: 'text', description: 'The realm whose client-credentials tokens it takes.' },
-  kind: { kind: 'choice', values: environmentKinds, description: 'What it is for.' },
-  products: { kind: 'texts', description: 'Products that it serves.' },
+  name: { kind: 'text', label: 'environment', description: 'The first segment of its paths.' },
+  realm: { kind: 'text', description: 'The realm whose client-credentials tokens it accepts.' },
+  kind: { kind: 'choice', values: environmentKinds, description: 'Its purpose.' },
+  products: { kind: 'texts', description: 'The products that it serves.' },
 };
 
 export const environmentActions = [
@@ -20,7 +20,7 @@ export const environmentActions = [
     name: 'environment list',
     method: 'GET',
     path: '/environments',
-    summary: 'List environments with their realms and products',
+    summary: 'List the environments with their realms and products',
     roles: ['operator'],
     output: list(environment),
     run: async ({ database }) => (await listEnvironments(database)).map(listed),
@@ -29,20 +29,20 @@ export const environmentActions = [
     name: 'environment create',
     method: 'POST',
     path: '/environments',
-    summary: 'Make an environment',
+    summary: 'Create an environment',
     roles: ['operator'],
     creates: true,
     fields: {
-      name: { ...segment('First segment of its paths.'), required: true },
-      realm: { ...segment('The realm whose client-credentials tokens it takes.'), required: true },
-      kind: { kind: 'choice', values: environmentKinds, description: 'generic-sandbox when absent.' },
+      name: { ...segment('The first segment of its paths.'), required: true },
+      realm: { ...segment('The realm whose client-credentials tokens it accepts.'), required: true },
+      kind: { kind: 'choice', values: environmentKinds, description: 'The default is generic-sandbox.' },
       products: {
         kind: 'texts',
         itemsMax: productsMax,
         lengthMax: 63,
         split: true,
         option: 'product',
-        description: 'pm when absent.',
+        description: 'The default is pm.',
       },
     },
     output: one(environment),

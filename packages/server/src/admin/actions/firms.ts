@@ -8,11 +8,15 @@ import { openOperatorScope } from '../../tenancy/operator.ts';
 import { defineAdminAction } from '../context.ts';
 
 const firm: Shape = {
-  prefix: { kind: 'text', label: 'firm', description: 'Segment of its paths.' },
-  name: { kind: 'text', description: 'Its name.' },
-  timeZone: { kind: 'text', description: 'IANA zone of its dates.' },
-  state: { kind: 'choice', values: ['active', 'suspended'], description: 'Suspended: every application is refused.' },
-  requiresReferences: { kind: 'flag', description: 'Writes that refer to what does not exist are refused.' },
+  prefix: { kind: 'text', label: 'firm', description: 'The prefix in paths.' },
+  name: { kind: 'text', description: 'The name.' },
+  timeZone: { kind: 'text', description: 'The IANA time zone of its dates.' },
+  state: {
+    kind: 'choice',
+    values: ['active', 'suspended'],
+    description: 'A suspended firm refuses every application.',
+  },
+  requiresReferences: { kind: 'flag', description: 'Whether writes with references to missing resources are refused.' },
 };
 
 export const firmActions = [
@@ -30,13 +34,17 @@ export const firmActions = [
     name: 'firm create',
     method: 'POST',
     path: '/environments/{environment}/firms',
-    summary: 'Make a firm',
+    summary: 'Create a firm',
     roles: ['operator'],
     creates: true,
     fields: {
-      prefix: { ...segment('Segment of its paths.'), required: true },
-      name: { ...title('Its name.'), required: true },
-      timeZone: { kind: 'text', lengthMax: 64, description: 'IANA zone of its dates; America/New_York when absent.' },
+      prefix: { ...segment('The prefix in paths.'), required: true },
+      name: { ...title('The name.'), required: true },
+      timeZone: {
+        kind: 'text',
+        lengthMax: 64,
+        description: 'The IANA time zone of its dates. The default is America/New_York.',
+      },
     },
     output: one(firm),
     run: ({ database }, { path, body: { prefix, name, timeZone = 'America/New_York' } }) =>
@@ -50,7 +58,7 @@ export const firmActions = [
     name: 'firm show',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}',
-    summary: 'One firm',
+    summary: 'Show a firm',
     roles: ['operator', 'practice'],
     output: one(firm),
     run: (context, { path }) => getTargetFirm(context, path),
@@ -59,7 +67,7 @@ export const firmActions = [
     name: 'firm suspend',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/suspend',
-    summary: 'Refuse every application and administrator of a firm, from the next statement on',
+    summary: 'Suspend a firm: refuse its applications and administrators, at once',
     roles: ['operator'],
     run: async (context, { path }) => suspendFirm(context.database, await getTargetFirm(context, path)),
     command: { print: (_, { path }) => [`firm ${path.firm} is suspended`] },
@@ -77,14 +85,14 @@ export const firmActions = [
     name: 'firm references',
     method: 'PUT',
     path: '/environments/{environment}/firms/{firm}/references',
-    summary: 'Refuse writes that refer to a resource of the firm that does not exist, or take them',
+    summary: 'Refuse or accept writes with references to missing resources of the firm',
     roles: ['operator', 'practice'],
     fields: {
       required: {
         kind: 'flag',
         words: ['required', 'free'],
         required: true,
-        description: 'Whether they are refused; at first they are not.',
+        description: 'Whether they are refused. The default is false.',
       },
     },
     run: async (context, { path, body }) =>
@@ -98,21 +106,22 @@ export const firmActions = [
     name: 'firm search-parameters',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/search-parameters',
-    summary: 'How the search parameters stand that the firm has defined for itself',
+    summary: "Show the state of the firm's own search parameters",
     roles: ['operator', 'practice'],
     output: list({
-      url: { kind: 'text', description: 'Canonical URL.' },
-      resourceId: { kind: 'text', description: 'Id of the SearchParameter.' },
+      url: { kind: 'text', description: 'The canonical URL.' },
+      resourceId: { kind: 'text', description: 'The id of the SearchParameter.' },
       state: {
         kind: 'choice',
         values: ['indexing', 'active', 'failed', 'dropping', 'refused'],
-        description: 'Active: can be searched by. Failed: costs too much; a new version begins anew.',
+        description:
+          'An active parameter can be used in searches. A failed one costs too much; a new version of it starts indexing again.',
       },
-      percent: { kind: 'integer', description: 'How much of what was stored before is indexed.' },
+      percent: { kind: 'integer', description: 'How much of the stored data is indexed, in percent.' },
       reason: {
         kind: 'text',
         nullable: true,
-        description: 'Why it is refused, has failed, or is not indexed any further.',
+        description: 'Why it is refused, failed or paused.',
       },
     }),
     async run(context, { path }) {

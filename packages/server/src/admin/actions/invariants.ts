@@ -13,23 +13,23 @@ const placeLengthMax = 128;
 
 const broken: Shape = {
   type: { kind: 'text', description: 'The resource type.' },
-  id: { kind: 'text', description: 'Id of the resource.' },
+  id: { kind: 'text', description: 'The id of the resource.' },
   key: {
     kind: 'text',
     nullable: true,
-    description: 'Key of the invariant, such as per-1; null: the resource is too large to be judged by a request.',
+    description: 'The key of the invariant, such as per-1. Null: the resource is too large to check in a request.',
   },
-  element: { kind: 'text', description: 'FHIRPath of the element, never its value.' },
-  words: { kind: 'text', description: "R4's words for the invariant." },
+  element: { kind: 'text', description: 'The FHIRPath of the element, never its value.' },
+  words: { kind: 'text', description: 'The text of the invariant in R4.' },
 };
 
 const page: Shape = {
-  items: { kind: 'list', description: 'A row for each broken invariant and element.', shape: broken },
-  examined: { kind: 'integer', description: 'Live resources that this page looked at.' },
+  items: { kind: 'list', description: 'One row per violated invariant and element.', shape: broken },
+  examined: { kind: 'integer', description: 'How many resources this page checked.' },
   next: {
     kind: 'text',
     nullable: true,
-    description: 'What to give as after for the next page; null: this is the last.',
+    description: 'The value of after for the next page. Null: this is the last page.',
   },
 };
 
@@ -38,13 +38,13 @@ export const invariantActions = [
     name: 'invariants broken',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/broken-invariants',
-    summary: 'List the stored resources whose current version breaks an invariant of R4, page by page',
+    summary: 'List the stored resources whose current version violates an invariant of R4, page by page',
     requestNote:
       'In the order of type and id. A page looks at 500 resources at most and may list none: go on with next until it is null. No value of an element is shown.',
     roles: ['operator', 'practice'],
     fields: {
-      type: { kind: 'text', lengthMax: 64, description: 'Only resources of this type.' },
-      after: { kind: 'text', lengthMax: placeLengthMax, description: 'Type/ID: next of the page before.' },
+      type: { kind: 'text', lengthMax: 64, description: 'Check only this resource type.' },
+      after: { kind: 'text', lengthMax: placeLengthMax, description: 'Type/ID: the member next of the previous page.' },
     },
     output: one(page),
     async run(context, { path, body }) {

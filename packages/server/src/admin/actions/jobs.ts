@@ -9,13 +9,13 @@ import { defineAdminAction } from '../context.ts';
 
 const failure: Shape = {
   job: { kind: 'choice', values: firmJobs, description: 'The job.' },
-  failures: { kind: 'integer', description: 'How often it has failed since it last succeeded.' },
-  reason: { kind: 'text', description: 'What the last error was.' },
-  failed: { kind: 'time', description: 'When it failed last.' },
+  failures: { kind: 'integer', description: 'How often it has failed since its last success.' },
+  reason: { kind: 'text', description: 'The last error.' },
+  failed: { kind: 'time', description: 'When it last failed.' },
   retry: {
     kind: 'time',
     nullable: true,
-    description: 'When it is tried again; null: it is parked until it is released.',
+    description: 'When it runs again. Null: it is parked until it is released.',
   },
 };
 
@@ -24,7 +24,7 @@ export const jobActions = [
     name: 'job list',
     method: 'GET',
     path: '/environments/{environment}/firms/{firm}/jobs',
-    summary: 'List the jobs that have failed for a firm and have not succeeded since',
+    summary: 'List the jobs of a firm that have failed since their last success',
     roles: ['operator', 'practice'],
     output: list(failure),
     run: async (context, { path }) => listJobFailures(context.database, (await getTargetFirm(context, path)).id),
@@ -33,7 +33,7 @@ export const jobActions = [
     name: 'job release',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/jobs/{job}/release',
-    summary: 'Let a job that has failed for a firm begin anew at once',
+    summary: 'Restart a failed job of a firm now',
     roles: ['operator'],
     async run(context, { path: { job, ...place } }) {
       const { id, prefix } = await getTargetFirm(context, place);

@@ -7,7 +7,7 @@ import { issueApiKey, listApiKeys, revokeApiKey } from '../../oauth/client-auth/
 import { defineAdminAction } from '../context.ts';
 
 const flows = ['legacy', 'client'] as const;
-const id = { kind: 'integer', description: 'Its number.' } as const;
+const id = { kind: 'integer', description: 'The id.' } as const;
 
 export const keyActions = [
   defineAdminAction({
@@ -18,9 +18,9 @@ export const keyActions = [
     roles: ['operator', 'vendor'],
     output: list({
       id,
-      flow: { kind: 'choice', values: flows, description: 'What it is for.' },
-      label: { kind: 'text', description: 'What people call it.' },
-      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is taken.' },
+      flow: { kind: 'choice', values: flows, description: 'The token flow that it belongs to.' },
+      label: { kind: 'text', description: 'A name for people.' },
+      state: { kind: 'choice', values: ['active', 'revoked'], description: 'Whether it is accepted.' },
       ...createdAt,
       ...lastUsedAt,
     }),
@@ -30,11 +30,17 @@ export const keyActions = [
     name: 'key issue',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/keys',
-    summary: 'Make an API key of an application for one flow; two may be live',
+    summary: 'Create an API key of an application for one flow; two may be active',
     roles: ['operator', 'vendor'],
     creates: true,
     fields: {
-      flow: { kind: 'choice', values: flows, required: true, noted: true, description: 'What it is for.' },
+      flow: {
+        kind: 'choice',
+        values: flows,
+        required: true,
+        noted: true,
+        description: 'The token flow that it belongs to.',
+      },
       label: title('What people call it; key when absent.'),
     },
     output: one({
@@ -43,7 +49,7 @@ export const keyActions = [
         kind: 'text',
         secret: true,
         label: 'x-api-key',
-        description: 'The x-api-key; it cannot be shown again.',
+        description: 'The value of x-api-key. It is shown only once.',
       },
     }),
     run: async (context, { path, body: { flow, label = 'key' } }) =>
@@ -53,7 +59,7 @@ export const keyActions = [
     name: 'key revoke',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/keys/{key}/revoke',
-    summary: 'Refuse an API key from the next statement on',
+    summary: 'Revoke an API key, at once',
     roles: ['operator', 'vendor'],
     run: async (context, { path }) =>
       revokeApiKey(context.database, await getTargetApplication(context, path), parseSegmentNumber('key', path.key)),

@@ -29,28 +29,33 @@ const scopeFields = {
 } as const;
 
 const scopeMembers: Shape = {
-  firm: { kind: 'text', nullable: true, none: '(all)', description: 'Prefix; null: all.' },
-  application: { kind: 'text', nullable: true, none: '(all)', description: 'Name; null: all.' },
+  firm: { kind: 'text', nullable: true, none: '(all)', description: 'The prefix of the firm. Null: all firms.' },
+  application: {
+    kind: 'text',
+    nullable: true,
+    none: '(all)',
+    description: 'The name of the application. Null: all applications.',
+  },
 };
 
-const count = { kind: 'integer', description: 'How often, in UTC days with today.' } as const;
+const count = { kind: 'integer', description: 'The number of requests, in whole UTC days including today.' } as const;
 
 export const legacyActions = [
   defineAdminAction({
     name: 'legacy report',
     method: 'GET',
     path: '/environments/{environment}/legacy/report',
-    summary: 'Who uses the legacy flow: firms, applications and their programs, and who does not',
+    summary: 'Report which firms, applications and programs use the legacy flow, and which do not',
     roles: operators,
     output: one({
       rows: {
         kind: 'list',
-        description: 'One program of an application at a firm, or, without any use, the pair alone.',
+        description: 'One program of an application at a firm. A pair without use has one row.',
         shape: {
           ...firmMember,
           ...applicationMember,
-          agent: { kind: 'text', nullable: true, description: 'The program; null: no use.' },
-          lastUsedAt: { kind: 'time', nullable: true, description: 'Null: never.' },
+          agent: { kind: 'text', nullable: true, description: 'The program. Null: no use.' },
+          lastUsedAt: { kind: 'time', nullable: true, description: 'When it was last used. Null: never.' },
           calls7Days: count,
           calls30Days: count,
           tokens7Days: count,
@@ -58,8 +63,8 @@ export const legacyActions = [
           refused30Days: count,
         },
       },
-      firmsWithoutUse: { kind: 'texts', description: 'Firms with a live account that nobody uses.' },
-      applicationsWithoutUse: { kind: 'texts', description: 'Applications that do not use the flow anywhere.' },
+      firmsWithoutUse: { kind: 'texts', description: 'Firms with an active account that is not used.' },
+      applicationsWithoutUse: { kind: 'texts', description: 'Applications that do not use the flow at any firm.' },
     }),
     async run({ database, clock }, { path }) {
       const atMs = clock.now();
@@ -71,7 +76,7 @@ export const legacyActions = [
           kind: 'choice',
           values: ['table', 'csv', 'json'],
           standard: 'table',
-          description: 'How it is shown.',
+          description: 'The output format.',
         },
       },
       print: (report, { path, options }) => printLegacyReport(report, path.environment, options['format'] === 'json'),
@@ -81,19 +86,28 @@ export const legacyActions = [
     name: 'legacy migrate',
     method: 'POST',
     path: '/environments/{environment}/applications/{application}/migrate',
-    summary: 'Make what an application lacks to use client credentials with the same rights as its legacy logins',
+    summary: 'Create what an application needs to use client credentials with the rights of its legacy accounts',
     roles: ['operator', 'vendor'],
     creates: true,
     output: one({
       tokenUrl: { kind: 'text', description: 'The token endpoint.' },
-      firms: { kind: 'texts', description: 'Firms where the application acts as before.' },
-      clientId: { kind: 'text', optional: true, description: 'Absent when there was one.' },
-      clientSecret: { kind: 'text', secret: true, optional: true, description: 'It cannot be shown again.' },
+      firms: { kind: 'texts', description: 'The firms that authorise the application as before.' },
+      clientId: {
+        kind: 'text',
+        optional: true,
+        description: 'The new client_id. Absent when the application had one.',
+      },
+      clientSecret: {
+        kind: 'text',
+        secret: true,
+        optional: true,
+        description: 'The client secret. It is shown only once.',
+      },
       apiKey: {
         kind: 'text',
         secret: true,
         optional: true,
-        description: 'Absent when there was one; it cannot be shown again.',
+        description: 'The new value of x-api-key. It is shown only once. Absent when the application had one.',
       },
     }),
     async run(context, { path }) {
@@ -122,13 +136,18 @@ export const legacyActions = [
     name: 'legacy sunset show',
     method: 'GET',
     path: '/environments/{environment}/legacy/sunsets',
-    summary: 'List what is announced; the narrowest that fits a caller counts',
+    summary: 'List the announcements; the most specific one that matches a caller applies',
     roles: operators,
     output: list({
       ...scopeMembers,
-      deprecatedAt: { kind: 'time', precision: 'second', description: 'Since or from when the flow is deprecated.' },
-      sunsetAt: { kind: 'time', precision: 'second', nullable: true, description: 'Its end; null: none is announced.' },
-      link: { kind: 'text', description: 'A page about the migration.' },
+      deprecatedAt: { kind: 'time', precision: 'second', description: 'From when the flow is deprecated.' },
+      sunsetAt: {
+        kind: 'time',
+        precision: 'second',
+        nullable: true,
+        description: 'When the flow ends. Null: not announced.',
+      },
+      link: { kind: 'text', description: 'The URL of a page about the migration.' },
     }),
     run: async ({ database }, { path }) => listSunsets(database, await getEnvironment(database, path.environment)),
   }),
@@ -136,13 +155,26 @@ export const legacyActions = [
     name: 'legacy sunset set',
     method: 'PUT',
     path: '/environments/{environment}/legacy/sunsets',
-    summary: 'Announce that the legacy flow is deprecated and when it ends; from then on it is refused',
+    summary: 'Announce when the legacy flow is deprecated and when it ends; after its end it is refused',
     roles: operators,
     fields: {
       ...scopeFields,
-      link: { kind: 'text', lengthMax: linkLengthMax, required: true, description: 'A page about the migration.' },
-      deprecatedAt: { kind: 'time', option: 'deprecated', description: 'Since or from when; now when absent.' },
-      sunsetAt: { kind: 'time', option: 'sunset', description: 'The end; none is announced when absent.' },
+      link: {
+        kind: 'text',
+        lengthMax: linkLengthMax,
+        required: true,
+        description: 'The URL of a page about the migration.',
+      },
+      deprecatedAt: {
+        kind: 'time',
+        option: 'deprecated',
+        description: 'From when the flow is deprecated. The default is now.',
+      },
+      sunsetAt: {
+        kind: 'time',
+        option: 'sunset',
+        description: 'When the flow ends. When absent, no end is announced.',
+      },
     },
     async run(context, { path, body: { link, deprecatedAt = context.clock.now(), sunsetAt, ...scope } }) {
       await setSunset(context.database, await scopeOf(context, path.environment, scope), {
@@ -162,7 +194,7 @@ export const legacyActions = [
     name: 'legacy sunset clear',
     method: 'POST',
     path: '/environments/{environment}/legacy/sunsets/clear',
-    summary: 'Take back what was announced for exactly this scope, from the next request on',
+    summary: 'Withdraw the announcement for exactly this scope, at once',
     roles: operators,
     fields: scopeFields,
     run: async (context, { path, body }) =>
@@ -173,13 +205,13 @@ export const legacyActions = [
     name: 'legacy brown-out list',
     method: 'GET',
     path: '/environments/{environment}/legacy/brown-outs',
-    summary: 'List the brown-outs, past ones too',
+    summary: 'List the brown-outs, including past ones',
     roles: operators,
     output: list({
-      id: { kind: 'integer', description: 'Its number.' },
+      id: { kind: 'integer', description: 'The id.' },
       ...scopeMembers,
-      startsAt: { kind: 'time', precision: 'second', label: 'from', description: 'From when.' },
-      endsAt: { kind: 'time', precision: 'second', label: 'until', description: 'Until before when.' },
+      startsAt: { kind: 'time', precision: 'second', label: 'from', description: 'When it starts.' },
+      endsAt: { kind: 'time', precision: 'second', label: 'until', description: 'When it ends, exclusive.' },
     }),
     async run({ database, clock }, { path }) {
       const nowMs = clock.now();
@@ -197,15 +229,15 @@ export const legacyActions = [
     name: 'legacy brown-out add',
     method: 'POST',
     path: '/environments/{environment}/legacy/brown-outs',
-    summary: 'Plan a time in which the legacy flow is refused; it returns by itself',
+    summary: 'Schedule a brown-out: a period in which the legacy flow is refused',
     roles: operators,
     creates: true,
     fields: {
       ...scopeFields,
-      from: { kind: 'time', required: true, description: 'Its beginning.' },
-      until: { kind: 'time', required: true, description: 'Its end.' },
+      from: { kind: 'time', required: true, description: 'When it starts.' },
+      until: { kind: 'time', required: true, description: 'When it ends.' },
     },
-    output: one({ id: { kind: 'integer', description: 'Its number.' } }),
+    output: one({ id: { kind: 'integer', description: 'The id.' } }),
     async run(context, { path, body: { from, until, ...scope } }) {
       const times = { startsAtMs: from, endsAtMs: until };
       const planned = await scopeOf(context, path.environment, scope);
@@ -222,7 +254,7 @@ export const legacyActions = [
     name: 'legacy brown-out remove',
     method: 'DELETE',
     path: '/environments/{environment}/legacy/brown-outs/{brownOut}',
-    summary: 'Take a brown-out back; one that is running ends with the next request',
+    summary: 'Remove a brown-out; a running one ends at once',
     roles: operators,
     run: async ({ database }, { path }) =>
       removeBrownOut(

@@ -11,9 +11,9 @@ import { requireRealm } from '../../tenancy/environments.ts';
 import { defineAdminAction } from '../context.ts';
 
 const operators = ['operator'] as const;
-const key = { kid: { kind: 'text', label: 'key', description: 'Its kid.' } } as const;
+const key = { kid: { kind: 'text', label: 'key', description: 'The kid.' } } as const;
 const force = {
-  force: { kind: 'flag', description: 'Do not wait for what others have cached; some requests may fail.' },
+  force: { kind: 'flag', description: 'Do not wait until caches have expired. Some requests may fail.' },
 } as const;
 
 export const signingKeyActions = [
@@ -28,10 +28,10 @@ export const signingKeyActions = [
       state: {
         kind: 'choice',
         values: ['published', 'active', 'verifying', 'retired'],
-        description: 'Active: it signs.',
+        description: 'An active key signs new tokens.',
       },
-      createdAt: { kind: 'time', description: 'When it was made.' },
-      stateSince: { kind: 'time', label: 'since', description: 'When its state began.' },
+      createdAt: { kind: 'time', description: 'When it was created.' },
+      stateSince: { kind: 'time', label: 'since', description: 'Since when it is in this state.' },
     }),
     async run({ database }, { path }) {
       await requireRealm(database, path.realm);
@@ -43,7 +43,7 @@ export const signingKeyActions = [
     name: 'signing-key publish',
     method: 'POST',
     path: '/realms/{realm}/signing-keys',
-    summary: 'Make the next signing key and publish it; it signs nothing yet',
+    summary: 'Create and publish the next signing key, which does not sign yet',
     roles: operators,
     creates: true,
     output: one(key),
@@ -57,7 +57,7 @@ export const signingKeyActions = [
     name: 'signing-key activate',
     method: 'POST',
     path: '/realms/{realm}/signing-keys/activate',
-    summary: 'Let the published key sign; the one before it goes on verifying',
+    summary: 'Sign with the published key; the previous key still verifies tokens',
     roles: operators,
     fields: force,
     output: one(key),
@@ -70,7 +70,7 @@ export const signingKeyActions = [
     name: 'signing-key retire',
     method: 'POST',
     path: '/realms/{realm}/signing-keys/{key}/retire',
-    summary: 'End a key that no longer signs; with force also the tokens that it signed, with the next statement',
+    summary: 'Retire a key that no longer signs; with force, also revoke the tokens that it signed',
     roles: operators,
     fields: force,
     run: (context, { path, body }) => retireSigningKey(context, path.realm, path.key, body.force === true),

@@ -19,8 +19,8 @@ import { getParameterLabel, readValues } from './values.ts';
 
 export type CommandAction = Action<string, Fields, AdminContext>;
 
-const json: OptionSpec = { kind: 'flag', description: 'As the administration API answers it' };
-const csv: OptionSpec = { kind: 'flag', description: 'Comma-separated values' };
+const json: OptionSpec = { kind: 'flag', description: 'Print the JSON of the administration API' };
+const csv: OptionSpec = { kind: 'flag', description: 'Print comma-separated values' };
 /** How the output can be printed, by its kind. */
 const formats: Readonly<Record<Output['kind'], Readonly<Record<string, OptionSpec>>>> = {
   nothing: {},

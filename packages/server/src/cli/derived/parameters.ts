@@ -96,7 +96,7 @@ function optionSpec(action: Action, { name, field }: Bound): OptionSpec {
   return {
     ...segmentSpec(action, name),
     kind: 'value',
-    ...(isFree ? { description: 'Prefix of one firm; without it all' } : {}),
+    ...(isFree ? { description: 'Prefix of a firm. The default is all firms' } : {}),
     ...(standard === undefined ? (isFree ? {} : { required: true }) : { default: standard }),
   };
 }

@@ -104,7 +104,7 @@ function hasOwnUrl(
   if (typeof fullUrl !== 'string' || !/^urn:(?:uuid|oid):/.test(fullUrl)) return true;
   const other = targets.get(fullUrl);
   if (other !== undefined && other !== link) {
-    refuse(`${path}.fullUrl: is that of another entry, too, so links to it lead nowhere`);
+    refuse(`${path}.fullUrl: is that of another entry: links to it are ambiguous`);
     return false;
   }
   targets.set(fullUrl, link);

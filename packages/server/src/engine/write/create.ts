@@ -82,7 +82,8 @@ export async function createNew(
   const intercepted = await findHook('intercept', request.type)?.answer(context, request, checked);
   if (intercepted !== undefined) return intercepted;
   const outcome = await saveVersion(context, write, undefined, options);
-  if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
+  if (outcome.outcome !== 'written')
+    fail('conflict', { diagnostics: 'The new id is already in use: repeat the request' });
   return buildWriteResponse(context, request, 'c', write, 201);
 }
 

@@ -163,7 +163,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   if (getStoredText(current.content).length >= largeCharacters) await breathe();
   const resource = requireResource(patched, request.type, context.budget);
   if (resource.id !== request.id)
-    fail('patch-failed', { diagnostics: 'The patch changes the id, which stays as it is', expression: ['id'] });
+    fail('patch-failed', { diagnostics: 'The patch changes the id, which cannot change', expression: ['id'] });
   return { current, resource, touched };
 }
 

@@ -138,7 +138,7 @@ function requireCurrent(
   if (!live && !context.policy.mayUpdateAsCreate) {
     if (context.policy.grants(request.type, 'r').some((grant) => grant.criteria.length === 0) && current?.deleted) {
       fail('resource-deleted', {
-        diagnostics: `${request.type}/${request.id} was deleted: create it anew with POST`,
+        diagnostics: `${request.type}/${request.id} was deleted: create it again with POST`,
         expression: [request.type],
       });
     }

@@ -40,7 +40,7 @@ export async function migrateToClientCredentials(
     );
     if (hasKey && hasClient) {
       fail('duplicate', {
-        diagnostics: `application ${application.name} has a client and an API key of the client flow already: its vendor or an operator makes more with the actions client issue and key issue of the administration API, an operator also with the commands of these names`,
+        diagnostics: `application ${application.name} already has a client and an API key of the client flow. To create more, use client issue and key issue, as actions of the administration API or as commands`,
       });
     }
     const firms = await tx.query<{ prefix: string }>(sql`

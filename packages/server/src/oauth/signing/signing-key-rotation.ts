@@ -58,7 +58,7 @@ export async function publishSigningKey({ database, secrets, clock }: RotationCo
     VALUES (${jwk.kid}, ${realm}, ${jwk.alg}, ${sql.json(jwk)}, ${sealed}, 'published', ${sql.timestamp(clock.now())})
     ON CONFLICT (realm) WHERE state = 'published' DO NOTHING RETURNING kid`);
   if (made.length === 0)
-    fail('rule-broken', { diagnostics: `realm ${realm} has a published key already: activate or retire that one` });
+    fail('rule-broken', { diagnostics: `realm ${realm} already has a published key: activate or retire it` });
   return jwk.kid;
 }
 

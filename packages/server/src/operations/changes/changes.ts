@@ -57,10 +57,10 @@ export const changes: Operation = {
     declareInput(
       'since',
       'string',
-      'What the link next of the page before holds. A date or an instant: changes since then, and maybe some before. Absent: all that there is, then its changes.',
+      'The value from the link next of the previous page. With a date or an instant: the changes since then, and possibly some earlier ones. When absent: all resources, then their changes.',
     ),
     declareInput('_type', 'string', 'Types, separated by commas.', { max: '*' }),
-    declareInput('_count', 'integer', `Changes of a page, ${changesMax} at most.`),
+    declareInput('_count', 'integer', `Changes per page, at most ${changesMax}.`),
     declareInput(
       '_wait',
       'integer',
@@ -69,7 +69,7 @@ export const changes: Operation = {
     declareOutput(
       'return',
       'Bundle',
-      'The changes as a history, oldest first; its link next continues, also after the last change.',
+      'The changes as a history, oldest first. The link next continues, also after the last change.',
     ),
   ],
   authorize(context) {
@@ -152,7 +152,7 @@ function countCharacters(resource: Disclosed<string> | undefined): number {
 function refusePlace(): never {
   return fail('feed-ended', {
     diagnostics:
-      'Data was restored from before this place in the feed, so changes that it told were taken back: begin anew without since, and give up the copy',
+      'The data was restored to a time before this position in the feed: discard the copy and start again without since',
     expression: ['since'],
   });
 }

@@ -64,7 +64,7 @@ export function openFollower(
   if (plain === undefined) {
     return fail('cursor-invalid', {
       diagnostics:
-        'since belongs to another feed or caller, or was altered: follow next links as they are, or begin anew without it',
+        'since belongs to another feed or caller, or was altered: follow the next links unchanged, or start again without since',
       expression: ['since'],
     });
   }
@@ -72,7 +72,7 @@ export function openFollower(
   if (fingerprint !== context.policy.fingerprint) {
     fail('feed-ended', {
       diagnostics:
-        'The rights of the application at the practice have changed since this place in the feed was given, and with them what it may see: begin anew without since, and give up the copy',
+        'The rights of the application at the practice have changed since this position in the feed: discard the copy and start again without since',
       expression: ['since'],
     });
   }

@@ -25,10 +25,10 @@ const dates = [
 ];
 
 const parameters = [
-  declareInput('_since', 'instant', 'Resources changed after this moment.'),
+  declareInput('_since', 'instant', 'Only resources that changed after this time.'),
   declareInput('_type', 'code', 'Types to return, separated by commas.', { max: '*' }),
-  declareInput('_count', 'integer', 'Matches of a page.'),
-  declareInput('_cursor', 'string', 'Where a next link continues.'),
+  declareInput('_count', 'integer', 'Matches per page.'),
+  declareInput('_cursor', 'string', 'The value from a link next.'),
   declareOutput('return', 'Bundle', 'A searchset.'),
 ];
 

@@ -38,7 +38,7 @@ export const lookup: Operation = {
     declareInput('system', 'uri', 'The code system of `code`.'),
     declareInput('version', 'string', 'The version of the system.'),
     declareInput('coding', 'Coding', 'Instead of code and system.'),
-    declareInput('property', 'code', 'Properties to return; absent: all.', { max: '*' }),
+    declareInput('property', 'code', 'Properties to return. The default is all.', { max: '*' }),
     declareOutput('name', 'string', 'A name for the code system.'),
     declareOutput('version', 'string', 'The version of the system.', { min: 0 }),
     declareOutput('display', 'string', 'The display of the code.'),
@@ -47,7 +47,7 @@ export const lookup: Operation = {
       declareOutput('use', 'Coding', 'What it is for.', { min: 0 }),
       declareOutput('value', 'string', 'The display.'),
     ]),
-    declareParts('property', 'What the system says about the code.', [
+    declareParts('property', 'The properties of the code.', [
       declareOutput('code', 'code', 'The property.'),
       declareOutput('value', 'string', 'Its value.', { min: 0 }),
     ]),

@@ -42,7 +42,7 @@ export const validateCodeInValueSet: Operation = {
     declareInput('url', 'uri', 'Canonical URL of the value set.'),
     declareInput('valueSet', 'ValueSet', 'The value set itself.'),
     declareInput('valueSetVersion', 'string', 'Version of `url`.'),
-    declareInput('system', 'uri', 'Code system of `code`; absent: any.'),
+    declareInput('system', 'uri', 'Code system of `code`. The default is any.'),
     ...codingParameters,
   ],
   authorize: (context, { level }) => requireGrants(context, 'ValueSet', level === 'instance' ? 'r' : 's'),

@@ -13,12 +13,12 @@ import { buildParametersResponse, type OutputParameter } from '../result.ts';
 
 export const codingParameters: readonly OperationParameter[] = [
   declareInput('code', 'code', 'The code.'),
-  declareInput('display', 'string', 'The display of the code, to be checked.'),
+  declareInput('display', 'string', 'The display of the code to check.'),
   declareInput('coding', 'Coding', 'A coding.'),
   declareInput('codeableConcept', 'CodeableConcept', 'One coding must be valid.'),
   declareInput('abstract', 'boolean', 'Whether codes that only group others are valid.'),
-  declareOutput('result', 'boolean', 'Whether it is valid.'),
-  declareOutput('message', 'string', 'Why it is not.', { min: 0 }),
+  declareOutput('result', 'boolean', 'Whether the code is valid.'),
+  declareOutput('message', 'string', 'Why the code is not valid.', { min: 0 }),
   declareOutput('display', 'string', 'The display to show for the code.', { min: 0 }),
 ];
 

@@ -9,17 +9,17 @@ import { chargeFacts } from './charge-transaction.ts';
 import { findInboundCharges, type InboundCharge } from './store.ts';
 
 const charge: Shape = {
-  id: { kind: 'text', description: 'Id of the ChargeItem.' },
-  received: { kind: 'time', description: 'When it came.' },
-  application: { kind: 'text', description: 'Name of the application that recorded it.' },
-  transaction: { kind: 'text', nullable: true, description: "The application's id of the transaction." },
-  status: { kind: 'text', description: 'Its state: docs/integrate/states.md.' },
-  patient: { kind: 'text', nullable: true, description: 'Reference to the patient.' },
-  code: { kind: 'text', nullable: true, description: 'Its first code, else its text.' },
-  quantity: { kind: 'text', nullable: true, none: '1', description: 'As it was written; null: one.' },
-  unitCost: { kind: 'text', nullable: true, description: 'Null: that of the fee schedule.' },
-  amount: { kind: 'text', nullable: true, description: 'Unit cost × quantity; null: by the fee schedule.' },
-  currency: { kind: 'text', nullable: true, description: 'ISO 4217 code of the amount.' },
+  id: { kind: 'text', description: 'The id of the ChargeItem.' },
+  received: { kind: 'time', description: 'When it was recorded.' },
+  application: { kind: 'text', description: 'The name of the application that recorded it.' },
+  transaction: { kind: 'text', nullable: true, description: 'The id of the transaction at the application.' },
+  status: { kind: 'text', description: 'The state: docs/integrate/states.md.' },
+  patient: { kind: 'text', nullable: true, description: 'The reference to the patient.' },
+  code: { kind: 'text', nullable: true, description: 'The first code, or the text if there is none.' },
+  quantity: { kind: 'text', nullable: true, none: '1', description: 'The quantity as recorded. Null: one.' },
+  unitCost: { kind: 'text', nullable: true, description: 'The unit cost. Null: as in the fee schedule.' },
+  amount: { kind: 'text', nullable: true, description: 'Unit cost × quantity. Null: as in the fee schedule.' },
+  currency: { kind: 'text', nullable: true, description: 'The ISO 4217 code of the currency.' },
 };
 
 /** As in FHIR ids; longer words of other filters find nothing. */
@@ -30,21 +30,30 @@ export const chargeActions = [
     name: 'charges list',
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/charges',
-    summary: 'List the charges that applications have recorded, newest first',
+    summary: 'List the charges of applications, newest first',
     requestNote: 'What narrows the list stands in the body so that no patient is in a log of paths.',
     roles: ['operator', 'practice'],
     fields: {
-      application: { kind: 'text', lengthMax: 120, noted: true, description: 'Only of this application.' },
-      status: { kind: 'text', lengthMax: wordLengthMax, description: 'Only in this state.' },
+      application: {
+        kind: 'text',
+        lengthMax: 120,
+        noted: true,
+        description: 'Return only charges of this application.',
+      },
+      status: { kind: 'text', lengthMax: wordLengthMax, description: 'Return only charges in this state.' },
       patient: {
         kind: 'text',
         lengthMax: 72,
         noted: true,
-        description: 'Only of this patient: Patient/ID, or the id alone.',
+        description: 'Return only charges of this patient: Patient/ID, or only the id.',
       },
-      transaction: { kind: 'text', lengthMax: wordLengthMax, description: 'Only with this id of the transaction.' },
-      from: { kind: 'time', description: 'Earliest moment.' },
-      to: { kind: 'time', description: 'Moment before which.' },
+      transaction: {
+        kind: 'text',
+        lengthMax: wordLengthMax,
+        description: 'Return only charges with this transaction id.',
+      },
+      from: { kind: 'time', description: 'The earliest time, inclusive.' },
+      to: { kind: 'time', description: 'The latest time, exclusive.' },
     },
     output: { kind: 'list', shape: charge },
     async run(context, { path, body: { from = 0, to = Number.MAX_SAFE_INTEGER, application, patient, ...words } }) {

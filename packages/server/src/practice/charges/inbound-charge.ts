@@ -48,7 +48,7 @@ async function refuse({ maySee }: BehaviourContext, first: string): Promise<neve
   const reference = `ChargeItem/${first}`;
   const named = (await maySee('ChargeItem', first)) ? `: it is ${reference}` : '';
   return fail('duplicate', {
-    diagnostics: `A charge with this id of the transaction was recorded before${named}. Nothing was stored; a correction takes an id of its own`,
+    diagnostics: `A charge with this id of the transaction was recorded before${named}. Nothing was stored. A correction needs a new id`,
     expression: ['ChargeItem.identifier'],
     ...(named === '' ? {} : { alternative: { reference, display: 'The charge that was recorded first' } }),
   });

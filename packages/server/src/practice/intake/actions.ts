@@ -23,35 +23,42 @@ const typeNames = Object.keys(intakeTypes);
 
 const rule: Shape = {
   type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
-  application: { kind: 'text', description: 'Name of the application; *: all of them.' },
+  application: { kind: 'text', description: 'The name of the application. *: all applications.' },
 };
 
 const proposal: Shape = {
-  task: { kind: 'text', description: 'Id of the Task, and the reconciliation id.' },
-  application: { kind: 'text', description: 'Name of the application that proposed it.' },
+  task: { kind: 'text', description: 'The id of the Task, which is the reconciliation id.' },
+  application: { kind: 'text', description: 'The name of the application that proposed it.' },
   type: { kind: 'choice', values: typeNames, description: 'The resource type.' },
-  resource: { kind: 'text', nullable: true, description: 'Type/id of what is to be changed; null: it is new.' },
+  resource: { kind: 'text', nullable: true, description: 'The Type/id of the resource to change. Null: it is new.' },
   proposedAt: { kind: 'time', description: 'When it was proposed.' },
-  status: { kind: 'text', description: 'State of the Task: docs/integrate/states.md, Coverage intake.' },
+  status: { kind: 'text', description: 'The state of the Task: docs/integrate/states.md, Coverage intake.' },
 };
 
-const list: Shape = { ...proposal, fields: { kind: 'texts', description: 'The elements that are to change.' } };
+const list: Shape = { ...proposal, fields: { kind: 'texts', description: 'The elements to change.' } };
 
 const whole: Shape = {
   ...proposal,
-  version: { kind: 'integer', nullable: true, description: 'Version of the resource now; null: there is none.' },
+  version: {
+    kind: 'integer',
+    nullable: true,
+    description: 'The current version of the resource. Null: it does not exist.',
+  },
   fields: {
     kind: 'list',
-    description: 'Element by element.',
+    description: 'The elements one by one.',
     shape: {
       field: { kind: 'text', description: 'The element.' },
-      change: { kind: 'choice', values: ['set', 'remove'], description: 'What is proposed.' },
-      decision: { kind: 'text', nullable: true, description: 'accepted, edited or rejected; null: it is open.' },
-      overtaken: { kind: 'flag', description: 'Others have changed it since: accepting it needs the version.' },
+      change: { kind: 'choice', values: ['set', 'remove'], description: 'The proposed value.' },
+      decision: { kind: 'text', nullable: true, description: 'accepted, edited or rejected. Null: open.' },
+      overtaken: {
+        kind: 'flag',
+        description: 'Whether the element has changed since the proposal. If so, accepting it needs the version.',
+      },
       values: {
         kind: 'document',
         description:
-          'FHIR values, those that there are: base as the application saw it, current, proposed, decided by an edit.',
+          'The FHIR values that exist: base (as the application saw it), current, proposed, and decided by an edit.',
       },
     },
   },
@@ -63,23 +70,27 @@ const taskPath = `${firmPath}/intake/{task}` as const;
 
 const ruleSegments = {
   type: { description: `The resource type: ${typeNames.join(', ')}`, values: typeNames },
-  application: { description: 'Of this application alone; *: of all', standard: everyone },
+  application: { description: 'Only for this application. *: for all', standard: everyone },
 } as const;
 
 const elements = { kind: 'texts', itemsMax: 100, lengthMax: 64 } as const;
 
 const decisionFields = {
-  accept: { ...elements, description: 'Elements that are taken over as proposed.' },
-  reject: { ...elements, description: 'Elements that stay as they are.' },
+  accept: { ...elements, description: 'The elements to accept as proposed.' },
+  reject: { ...elements, description: 'The elements to reject. They do not change.' },
   edit: {
     kind: 'object',
     byMember: true,
-    description: 'Element: the FHIR value that is taken over in place of the proposed one.',
+    description: 'The FHIR value to store instead of the proposed one, by element.',
   },
-  rest: { kind: 'choice', values: ['accept', 'reject'], description: 'What is decided about all that is still open.' },
+  rest: {
+    kind: 'choice',
+    values: ['accept', 'reject'],
+    description: 'The decision about all elements that are still open.',
+  },
   version: {
     ...versionField,
-    description: 'Version of the resource that was looked at; needed to replace what others have changed since.',
+    description: 'The version of the resource that staff saw. Needed to overwrite later changes.',
   },
 } as const;
 
@@ -88,7 +99,7 @@ export const intakeActions = [
     name: 'intake rules',
     method: 'GET',
     path: `${firmPath}/intake-rules`,
-    summary: 'List the types whose writes wait until the practice accepts them',
+    summary: 'List the resource types whose writes wait for review',
     roles: practices,
     fields: {},
     output: { kind: 'list', shape: rule },
@@ -101,7 +112,7 @@ export const intakeActions = [
     name: 'intake require',
     method: 'PUT',
     path: rulePath,
-    summary: 'Let what an application, or with * every one, writes of a type wait, from the next request on',
+    summary: 'Hold the writes of an application, or with * of all applications, for review',
     roles: practices,
     fields: {},
     output: nothing,
@@ -114,7 +125,7 @@ export const intakeActions = [
     name: 'intake release',
     method: 'DELETE',
     path: rulePath,
-    summary: 'Store it at once again; what waits goes on waiting',
+    summary: 'Store writes immediately again; held proposals stay held',
     roles: practices,
     fields: {},
     output: nothing,
@@ -128,7 +139,7 @@ export const intakeActions = [
     name: 'intake list',
     method: 'GET',
     path: `${firmPath}/intake`,
-    summary: 'List what waits for the practice, oldest first',
+    summary: 'List the proposals that wait for review, oldest first',
     roles: practices,
     fields: {},
     output: { kind: 'list', shape: list },
@@ -146,7 +157,7 @@ export const intakeActions = [
     name: 'intake show',
     method: 'POST',
     path: taskPath,
-    summary: 'One proposal with its values, old and new',
+    summary: 'Show a proposal with its old and new values',
     requestNote: 'A POST, since whoever looks at values leaves a row in the ledger.',
     roles: practices,
     fields: {},
@@ -158,9 +169,9 @@ export const intakeActions = [
     name: 'intake decide',
     method: 'PUT',
     path: taskPath,
-    summary: 'Accept, edit or reject some elements or all',
+    summary: 'Accept, edit or reject all or some elements of a proposal',
     description:
-      'Once every element is decided, the resource and the Task change in one transaction. Until then nothing of the resource changes, and each decision can be replaced.',
+      'When every element is decided, the resource and the Task change in one transaction. Until then the resource does not change, and each decision can be replaced.',
     roles: practices,
     fields: decisionFields,
     output: { kind: 'one', shape: whole },

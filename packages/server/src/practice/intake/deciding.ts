@@ -76,7 +76,7 @@ export async function decide(decider: Decider, task: string, decisions: Decision
     const before = parseStored(row.content);
     if (proposal.closed)
       fail('rule-broken', {
-        diagnostics: `Task/${task} is ${before.status}: nothing can be decided any more`,
+        diagnostics: `Task/${task} is ${before.status}: it is closed`,
         expression: ['task'],
       });
     const proposed = parseProposed(proposal);

@@ -103,7 +103,8 @@ async function propose(
     const outcome = await saveVersion(storing, { ...taskWrite, audit }, undefined, {
       act: { by: 'server', on: 'write' },
     });
-    if (outcome.outcome !== 'written') fail('conflict', { diagnostics: 'The new id is taken: repeat the request' });
+    if (outcome.outcome !== 'written')
+      fail('conflict', { diagnostics: 'The new id is already in use: repeat the request' });
   });
   const location = `${baseUrl}/Task/${id}`;
   return request.prefer.return === 'minimal'

@@ -28,7 +28,7 @@ async function storeTask({ scope, store }: BehaviourContext, change: VersionChan
     if (proposal !== undefined && proposal.application !== scope.application)
       fail('rule-broken', {
         diagnostics:
-          'Task.status: what another application has proposed is taken back by that one, or decided by the practice',
+          'Task.status: only the application that made the proposal can withdraw it, and only the practice can decide it',
         expression: ['Task.status'],
       });
   }

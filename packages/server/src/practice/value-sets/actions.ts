@@ -11,32 +11,36 @@ import { buildValueSetUrl } from './table.ts';
 const practices = ['operator', 'practice'] as const;
 
 const code: Shape = {
-  system: { kind: 'text', description: 'Code system.' },
+  system: { kind: 'text', description: 'The code system.' },
   code: { kind: 'text', description: 'The code.' },
-  display: { kind: 'text', description: 'What it means.' },
+  display: { kind: 'text', description: 'The display text.' },
 };
 
 const valueSet: Shape = {
-  valueSet: { kind: 'text', description: 'Id of the ValueSet.' },
-  title: { kind: 'text', description: 'What it is for.' },
-  url: { kind: 'text', description: 'Canonical URL of the ValueSet.' },
-  governs: { kind: 'texts', description: 'Elements whose codes are taken from it, as FHIRPath.' },
+  valueSet: { kind: 'text', description: 'The id of the ValueSet.' },
+  title: { kind: 'text', description: 'Its purpose.' },
+  url: { kind: 'text', description: 'The canonical URL of the ValueSet.' },
+  governs: { kind: 'texts', description: 'The elements that are bound to it, as FHIRPath.' },
   version: {
     kind: 'integer',
     nullable: true,
     none: '-',
-    description: 'Raised with every change; null: the firm does not keep it.',
+    description: 'The version. It increases with each change. Null: the firm does not use the value set.',
   },
-  active: { kind: 'flag', description: 'Whether resources are judged by it.' },
-  inUse: { kind: 'integer', description: 'How many codes are in use.' },
+  active: { kind: 'flag', description: 'Whether resources are validated against it.' },
+  inUse: { kind: 'integer', description: 'How many codes are active.' },
 };
 
 const { inUse: _count, ...described } = valueSet;
 
 const whole: Shape = {
   ...described,
-  codes: { kind: 'list', shape: code, description: 'Those in use.' },
-  retired: { kind: 'list', shape: code, description: 'Those that stay where they are and are no longer taken.' },
+  codes: { kind: 'list', shape: code, description: 'The active codes.' },
+  retired: {
+    kind: 'list',
+    shape: code,
+    description: 'The retired codes: stored resources keep them, new ones are refused.',
+  },
 };
 
 const all = '/environments/{environment}/firms/{firm}/value-sets';
@@ -46,7 +50,7 @@ export const valueSetActions = [
     name: 'value-set list',
     method: 'GET',
     path: all,
-    summary: 'List the value sets that a firm can keep, and those that it does',
+    summary: 'List the value sets that a firm can use, with those that it uses',
     roles: practices,
     fields: {},
     output: { kind: 'list', shape: valueSet },
@@ -71,7 +75,7 @@ export const valueSetActions = [
     name: 'value-set show',
     method: 'GET',
     path: `${all}/{valueSet}`,
-    summary: 'The codes of a value set, those in use and those that were retired',
+    summary: 'Show the active and retired codes of a value set',
     roles: practices,
     fields: {},
     output: { kind: 'one', shape: whole },
@@ -82,7 +86,7 @@ export const valueSetActions = [
     name: 'value-set set',
     method: 'PUT',
     path: `${all}/{valueSet}`,
-    summary: 'Replace the codes of a value set, from the next request on; those left out are retired',
+    summary: 'Replace the codes of a value set; codes that are absent are retired',
     description:
       'The document is {"codes": [{"code": "NEW", "display": "New patient"}], "active": true}. A code may name another system than the set’s own. Without codes a set begins with those that it is known for, if there are any. With active false nothing is judged by it.',
     roles: practices,
@@ -99,11 +103,11 @@ export const valueSetActions = [
     name: 'value-set retire',
     method: 'POST',
     path: `${all}/{valueSet}/retire`,
-    summary: 'Retire a code of a value set: what has it keeps it, nothing new takes it',
+    summary: 'Retire a code of a value set: stored resources keep it, new ones are refused',
     roles: practices,
     fields: {
       code: { kind: 'text', lengthMax: 64, required: true, description: 'The code.' },
-      system: { kind: 'text', lengthMax: 255, description: 'Its code system, where several have it.' },
+      system: { kind: 'text', lengthMax: 255, description: 'The code system, if several have the code.' },
     },
     output: { kind: 'one', shape: whole },
     run: async (context, { path, body }) =>

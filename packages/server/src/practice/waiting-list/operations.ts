@@ -26,7 +26,9 @@ export const declineOffer = offerOperation('decline-offer', buildWithdrawnAppoin
 function offerOperation(name: string, answering: Answering): Operation {
   return defineAppointmentOperation(name, {
     because: 'an appointment to which no offer stands',
-    parameters: [declareOutput('return', 'Appointment', 'The appointment as it is now, as a PATCH answers.')],
+    parameters: [
+      declareOutput('return', 'Appointment', 'The appointment after the change, as in the response to PATCH.'),
+    ],
     /**
      * 200 as a PATCH.
      * @throws PraxisError `rule-broken` where no offer stands, `slot-taken`, and as a PATCH

@@ -154,7 +154,7 @@ function requireParts(
 
 function refuse(element: string, rule: string): never {
   fail('search-parameter-unservable', {
-    diagnostics: `SearchParameter.${element} ${rule} (with another status than active it is stored, and not searched by)`,
+    diagnostics: `SearchParameter.${element} ${rule} (with a status other than active, it is stored but not used in searches)`,
     expression: [`SearchParameter.${element}`],
   });
 }

@@ -63,7 +63,7 @@ test('steps out of order, and too early, are refused and change nothing', async 
   const next = await publishSigningKey(world, realm);
   assert.equal(
     await refusalOf(publishSigningKey(world, realm)),
-    'rule-broken: realm production has a published key already: activate or retire that one',
+    'rule-broken: realm production already has a published key: activate or retire it',
   );
   world.clock.advance(publishedMsMin - 1);
   assert.match(

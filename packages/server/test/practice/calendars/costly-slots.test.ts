@@ -119,7 +119,7 @@ test('a search for Slot is refused before rows are lost', async () => {
   const day = await caller.get('Slot?date=2026-11-24&appointment-type=T0,T1,T2');
   assert.equal(day.status, 422);
   const many =
-    'The search finds more than 5000 slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=5000';
+    'The search finds more than 5000 slots, too many for one response. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=5000';
   assert.deepEqual(day.json, tooCostly(many, 'date'));
   const paged = await caller.get('Slot?date=2026-11-24&appointment-type=T0,T1,T2&_count=10');
   assert.equal(paged.status, 200);

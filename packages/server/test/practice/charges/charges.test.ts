@@ -46,7 +46,7 @@ function duplicate(diagnostics: string): Parameters<typeof assertRefused>[1] {
 }
 
 const unnamed =
-  'A charge with this id of the transaction was recorded before. Nothing was stored; a correction takes an id of its own';
+  'A charge with this id of the transaction was recorded before. Nothing was stored. A correction needs a new id';
 
 function named(reference: string): string {
   return unnamed.replace('before.', `before: it is ${reference}.`);

@@ -404,7 +404,7 @@ test('the application takes a proposal back; nothing can be decided then', async
     error: 'rule-broken',
     issue: 'business-rule',
     diagnostics:
-      'Task.status: what another application has proposed is taken back by that one, or decided by the practice',
+      'Task.status: only the application that made the proposal can withdraw it, and only the practice can decide it',
     expression: ['Task.status'],
   });
   const cancelled = await portal.send('PATCH', `Task/${task}`, patch, jsonPatch);
@@ -413,7 +413,7 @@ test('the application takes a proposal back; nothing can be decided then', async
   assert.equal((await portal.send('PATCH', `Task/${task}`, forged, jsonPatch)).status, 422);
   const refused = await decide(task, { rest: 'accept' });
   assert.equal(refused.status, 422, refused.text);
-  assert.match(refused.text, /is cancelled: nothing can be decided any more/);
+  assert.match(refused.text, /is cancelled: it is closed/);
   const listed = (await desk.ask('GET', `${admin}/intake`)).json.items;
   assert.ok(!listed.some((each: { task: string }) => each.task === task));
   assert.equal((await portal.get('MedicationStatement')).json.total, 0);

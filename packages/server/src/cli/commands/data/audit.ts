@@ -8,7 +8,7 @@ import { environmentOption, firmsOption, listSelectedFirms } from '../../options
 export const auditCommands: readonly Command[] = [
   {
     name: 'audit verify',
-    summary: 'Find rows of the audit ledger that were changed, removed or put in by hand',
+    summary: 'Find rows of the audit ledger that were changed, removed or inserted by hand',
     arguments: [],
     options: { ...environmentOption, ...firmsOption },
     run: verify,

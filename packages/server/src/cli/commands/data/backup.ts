@@ -31,7 +31,7 @@ export const backupCommands: readonly Command[] = [
     name: 'restore',
     summary: 'Fill an empty database from a backup, with the service stopped',
     arguments: [fileArgument],
-    options: { replace: { kind: 'flag', description: 'Give up everything that the database holds' } },
+    options: { replace: { kind: 'flag', description: 'Delete everything in the database first' } },
     async run(context, input) {
       const platform = await context.platform();
       const progress = showProgress(context, 'rows');

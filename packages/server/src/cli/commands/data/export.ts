@@ -14,7 +14,7 @@ export const exportCommands: readonly Command[] = [
     options: {
       ...firmOption,
       ...environmentOption,
-      type: { kind: 'values', description: 'A resource type; may be repeated; all types when left out' },
+      type: { kind: 'values', description: 'A resource type. May be repeated. The default is all types' },
       out: { kind: 'value', description: 'An empty or new directory for Type.ndjson files', isFile: true },
     },
     async run(context, input) {

@@ -13,7 +13,7 @@ export const syntheticCommands: readonly Command[] = [
     arguments: [{ label: 'FIRM', description: 'Prefix of the firm', place: 'firm' }],
     options: {
       ...environmentOption,
-      patients: { kind: 'value', description: 'How many patients', default: '500' },
+      patients: { kind: 'value', description: 'The number of patients', default: '500' },
       seed: { kind: 'value', description: 'Any text', default: 'praxis' },
     },
     async run(context, input) {

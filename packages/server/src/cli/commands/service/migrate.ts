@@ -4,7 +4,7 @@ import type { Command } from '../../command.ts';
 export const migrateCommands: readonly Command[] = [
   {
     name: 'migrate',
-    summary: 'Bring the database schema up to date; serve does it, too',
+    summary: 'Migrate the database schema; serve does this at start',
     arguments: [],
     options: {},
     async run(context) {

@@ -13,8 +13,8 @@ export function showRows(derived: Command): Command {
   const { required: _required, ...optional } = row ?? { kind: 'values', description: '' };
   return {
     ...derived,
-    summary: 'Show or replace what entries reach for an application at a firm',
-    options: { ...options, row: optional, clear: { kind: 'flag', description: 'Take all rows away' } },
+    summary: 'Show or replace the row restrictions of an application at a firm',
+    options: { ...options, row: optional, clear: { kind: 'flag', description: 'Remove all row restrictions' } },
     async run(context, input) {
       const [isGiven, isCleared] = [input.list('row').length > 0, input.flag('clear')];
       if (isGiven && isCleared) throw new UsageError('--row and --clear exclude each other');

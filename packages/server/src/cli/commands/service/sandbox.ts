@@ -6,7 +6,7 @@ import { ensureSandbox, resetPractices } from '../../sandbox/ensure.ts';
 export const sandboxCommands: readonly Command[] = [
   {
     name: 'sandbox reset',
-    summary: 'Bring the sandbox back to what was seeded; credentials stay as they are',
+    summary: 'Reset the sandbox to its seeded data; credentials do not change',
     arguments: [],
     options: {},
     async run(context) {

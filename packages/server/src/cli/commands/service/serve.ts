@@ -10,7 +10,7 @@ export const serveCommands: readonly Command[] = [
     options: {
       sandbox: {
         kind: 'flag',
-        description: 'Seed firms, data and credentials if there are none, and show first calls',
+        description: 'Seed firms, data and credentials if there are none, and print first calls',
       },
     },
     run: (context, input) => serve(context, input.flag('sandbox')),

@@ -37,16 +37,16 @@ const refusedMax = 20;
 const optional = { min: 0 } as const;
 
 export const seriesResults: readonly OperationParameter[] = [
-  declareOutput('series', 'Identifier', 'Of a series: the identifier that its appointments share.', optional),
-  declareParts('booked', 'Of a series: each appointment, in order.', [
-    declareOutput('start', 'instant', 'When it begins.', optional),
+  declareOutput('series', 'Identifier', 'For a series: the identifier that its appointments share.', optional),
+  declareParts('booked', 'For a series: each appointment, in order.', [
+    declareOutput('start', 'instant', 'When it starts.', optional),
     declareOutput('reference', 'Reference', 'The appointment.', optional),
-    declareOutput('appointment', 'Appointment', 'It itself, unless Prefer: return=minimal.', optional),
+    declareOutput('appointment', 'Appointment', 'The appointment itself, unless Prefer is return=minimal.', optional),
   ]),
-  declareParts('skipped', 'Of a series: each that could not be booked.', [
-    declareOutput('start', 'instant', 'When it would have begun.', optional),
+  declareParts('skipped', 'For a series: each appointment that could not be booked.', [
+    declareOutput('start', 'instant', 'When it would have started.', optional),
     declareOutput('reason', 'string', 'Why it could not be booked.', optional),
-    declareOutput('alternative', 'Reference', 'Free slots that would do instead.', { min: 0, max: '*' }),
+    declareOutput('alternative', 'Reference', 'Free slots as alternatives.', { min: 0, max: '*' }),
   ]),
 ];
 

@@ -41,7 +41,7 @@ function requireStart(given: JsonObject): void {
   const status = findText(given, 'status') ?? 'booked';
   if (!['booked', 'pending', 'proposed'].includes(status))
     fail('rule-broken', {
-      diagnostics: 'status of what is booked is booked or pending: what comes after that has operations of its own',
+      diagnostics: 'status of a booking is booked or pending: later states have operations of their own',
       expression: ['Appointment.status'],
     });
   const isForSomebody = listObjects(given, 'participant').some((each) =>

@@ -19,12 +19,17 @@ export const seriesScopes = ['one', 'following', 'all'] as const;
 const reference = declareOutput('reference', 'Reference', 'The appointment.');
 
 export const cancelledSeriesResults: readonly OperationParameter[] = [
-  declareOutput('series', 'Identifier', 'The series, where scope is not one.', { min: 0 }),
-  declareParts('cancelled', 'Each appointment of it that was cancelled now.', [
+  declareOutput('series', 'Identifier', 'The series, unless scope is one.', { min: 0 }),
+  declareParts('cancelled', 'Each appointment that this request cancelled.', [
     reference,
-    declareOutput('appointment', 'Appointment', 'It as it is now, as far as the application may read it.', { min: 0 }),
+    declareOutput(
+      'appointment',
+      'Appointment',
+      'The appointment after the change, as far as the application may read it.',
+      { min: 0 },
+    ),
   ]),
-  declareParts('left', 'Each that was left as it is, since it has begun, is over, or was cancelled before.', [
+  declareParts('left', 'Each appointment that did not change: it has begun, is over, or was cancelled before.', [
     reference,
     declareOutput('status', 'code', 'Its status.'),
   ]),

@@ -34,19 +34,19 @@ export const cancel: Operation = {
     declareInput(
       'reason',
       'CodeableConcept',
-      'Why: a code of the cancellation reasons of the practice. It becomes cancelationReason.',
+      'The reason: a code of the cancellation reasons of the practice. It becomes cancelationReason.',
       { min: 1 },
     ),
-    declareInput('comment', 'string', 'More about it, for the practice. It takes the place of the comment.'),
+    declareInput('comment', 'string', 'A comment for the practice. It replaces the current comment.'),
     declareInput(
       'scope',
       'code',
-      'Of a series: one (this one, if absent), following (this one and those after it in the series) or all. Those that have begun are left.',
+      'For a series: one (this one, the default), following (this one and later ones) or all. Appointments that have begun do not change.',
     ),
     declareOutput(
       'return',
       'Appointment',
-      'The appointment as it is now, as a PATCH answers; with another scope than one a Parameters resource tells instead.',
+      'The appointment after the change, as in the response to PATCH. With a scope other than one, the response is a Parameters resource.',
       { min: 0 },
     ),
     ...cancelledSeriesResults,

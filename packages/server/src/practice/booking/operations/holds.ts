@@ -22,10 +22,10 @@ import { buildReservationContext, requireHold } from './placing-context.ts';
 
 const results: readonly OperationParameter[] = [
   declareOutput('hold', 'id', 'The hold, for $renew, $release and Appointment/$book.'),
-  declareOutput('slot', 'Reference', 'The slot that is held.'),
-  declareOutput('start', 'instant', 'When the slot begins.'),
+  declareOutput('slot', 'Reference', 'The held slot.'),
+  declareOutput('start', 'instant', 'When the slot starts.'),
   declareOutput('end', 'instant', 'When it ends.'),
-  declareOutput('expires', 'instant', 'When the hold ends by itself.'),
+  declareOutput('expires', 'instant', 'When the hold expires.'),
   declareOutput('renewalsLeft', 'integer', 'How often it can be renewed.'),
   declareOutput('actor', 'Reference', 'Whose time is held: practitioner, rooms and equipment.', { max: '*' }),
 ];

@@ -31,20 +31,24 @@ export const recurrenceParameter: OperationParameter = {
   documentation: `Makes a series: the slot is the first of up to ${occurrencesMax}, the others are at the same time by the clock of the location.`,
   parts: [
     declareInput('frequency', 'code', `${frequencies.join(', ')}.`, { min: 1 }),
-    declareInput('interval', 'positiveInt', 'Every so many days, weeks or months; 1 if absent.'),
+    declareInput(
+      'interval',
+      'positiveInt',
+      'The number of days, weeks or months between appointments. The default is 1.',
+    ),
     declareInput(
       'weekday',
       'code',
       `Of a weekly series: ${dayNames.join(', ')}. That of the slot if absent, else it is one of them.`,
       { max: '*' },
     ),
-    declareInput('count', 'positiveInt', 'How many times, those left out among them. This or until.'),
-    declareInput('until', 'date', 'The last day there may be one.'),
-    declareInput('except', 'date', 'Days that are left out.', { max: '*' }),
+    declareInput('count', 'positiveInt', 'The number of appointments, including omitted ones. Use count or until.'),
+    declareInput('until', 'date', 'The last possible day.'),
+    declareInput('except', 'date', 'Days to omit.', { max: '*' }),
     declareInput(
       'taken',
       'code',
-      'Where one cannot be booked: refuse all of them (if absent), or skip it, which the answer tells.',
+      'What to do if one cannot be booked: refuse all (the default), or skip it. The response lists skipped ones.',
     ),
   ],
 };

@@ -35,8 +35,8 @@ export const reschedule: Operation = {
   affectsState: true,
   parameters: [
     declareInput('slot', 'string', 'The slot to move to, as Slot/id.'),
-    declareInput('hold', 'id', 'Or a hold of this application.'),
-    declareOutput('return', 'Appointment', 'The appointment as it is now, as a PATCH answers.'),
+    declareInput('hold', 'id', 'A hold of this application, instead of slot.'),
+    declareOutput('return', 'Appointment', 'The appointment after the change, as in the response to PATCH.'),
   ],
   authorize(context) {
     requireGrants(context, 'Slot', 's');

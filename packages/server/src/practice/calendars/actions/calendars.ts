@@ -11,12 +11,15 @@ import { findCalendarVersions, readCalendars, type StoredCalendar, type StoredCa
 import { keepers, openEditor, printDocument, showing, showVersion, versionColumns, versionShape } from './editor.ts';
 
 const calendar: Shape = {
-  number: { kind: 'integer', label: 'calendar', description: 'Its number; part of the ids of its slots.' },
-  version: { kind: 'integer', description: 'Raised with every change.' },
+  number: { kind: 'integer', label: 'calendar', description: 'The id, which is a part of the ids of its slots.' },
+  version: { kind: 'integer', description: 'The version. It increases with each change.' },
   active: { kind: 'flag', label: 'state', words: ['active', 'ended'], description: 'Whether it offers slots.' },
-  practitioner: { kind: 'text', description: 'Id of the Practitioner.' },
-  location: { kind: 'text', description: 'Id of the Location.' },
-  timeZone: { kind: 'text', description: 'IANA zone of its times: that of the Location, else of the firm.' },
+  practitioner: { kind: 'text', description: 'The id of the Practitioner.' },
+  location: { kind: 'text', description: 'The id of the Location.' },
+  timeZone: {
+    kind: 'text',
+    description: 'The IANA time zone of its times: that of the Location, or else that of the firm.',
+  },
 };
 
 const whole: Shape = { ...calendar, document: { kind: 'document', description: 'The rules.' } };
@@ -40,7 +43,7 @@ export const calendarActions = [
     name: 'calendar set',
     method: 'PUT',
     path: all,
-    summary: 'Make the calendar of a practitioner at a location, or change it, from the next request on',
+    summary: 'Create or replace the calendar of a practitioner at a location',
     description:
       'A calendar that is there is replaced by its next version. What is wrong with the rules is told element by element.',
     roles: keepers,
@@ -48,7 +51,7 @@ export const calendarActions = [
       calendar: {
         kind: 'object',
         required: true,
-        description: 'The rules: docs/practice/calendars.md describes them.',
+        description: 'The rules, as described in docs/practice/calendars.md.',
       },
       version: versionField,
     },
@@ -64,7 +67,7 @@ export const calendarActions = [
     name: 'calendar show',
     ...showing,
     path: `${all}/{calendar}`,
-    summary: 'One calendar with its rules',
+    summary: 'Show a calendar with its rules',
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) =>
       shownWhole(await openEditor(context, path), parseSegmentNumber('calendar', path.calendar)),
@@ -74,7 +77,7 @@ export const calendarActions = [
     name: 'calendar history',
     ...showing,
     path: `${all}/{calendar}/versions`,
-    summary: 'Every version of a calendar, newest first, with who made it',
+    summary: 'List the versions of a calendar, newest first, with their authors',
     output: { kind: 'list', shape: versionShape },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
@@ -88,7 +91,7 @@ export const calendarActions = [
     name: 'calendar remove',
     method: 'DELETE',
     path: `${all}/{calendar}`,
-    summary: 'End a calendar: it offers no slots any more; what is booked stays',
+    summary: 'Retire a calendar: it offers no more slots; booked appointments stay',
     roles: keepers,
     fields: {},
     output: nothing,

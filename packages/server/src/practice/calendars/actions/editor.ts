@@ -17,10 +17,10 @@ export const showing = { method: 'GET', roles: keepers, fields: {} } as const;
 
 /** A row of a list of versions, which `showVersion` makes. */
 export const versionShape: Shape = {
-  version: { kind: 'integer', description: 'Its number.' },
-  active: { kind: 'flag', description: 'Whether it was in force.' },
-  changedAt: { kind: 'time', description: 'When it was made.' },
-  changedBy: { kind: 'text', label: 'by', description: 'Username, or: command line.' },
+  version: { kind: 'integer', description: 'The id.' },
+  active: { kind: 'flag', description: 'Whether it was active.' },
+  changedAt: { kind: 'time', description: 'When it was created.' },
+  changedBy: { kind: 'text', label: 'by', description: 'The username, or "command line".' },
   document: { kind: 'document', description: 'The rules.' },
 };
 

@@ -14,14 +14,14 @@ const everywhere = '*';
 const { active: _always, ...version } = versionShape;
 
 const list: Shape = {
-  location: { kind: 'text', description: 'Id of a Location; *: all of the firm.' },
-  version: { kind: 'integer', description: 'Raised with every change.' },
+  location: { kind: 'text', description: 'The id of a Location. *: the whole firm.' },
+  version: { kind: 'integer', description: 'The version. It increases with each change.' },
 };
 
 const whole: Shape = { ...list, document: { kind: 'document', description: 'The holidays.' } };
 
 const segments = {
-  location: { description: 'Id of a Location; *: all of the firm', standard: everywhere },
+  location: { description: 'The id of a Location. *: the whole firm', standard: everywhere },
 } as const;
 
 const all = '/environments/{environment}/firms/{firm}/holidays';
@@ -31,7 +31,7 @@ export const holidayActions = [
     name: 'holidays list',
     ...showing,
     path: all,
-    summary: 'List the lists of holidays of a firm',
+    summary: 'List the holiday lists of a firm',
     output: { kind: 'list', shape: list },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);
@@ -42,7 +42,7 @@ export const holidayActions = [
     name: 'holidays show',
     ...showing,
     path: `${all}/{location}`,
-    summary: 'The holidays of a location, or with * of the firm',
+    summary: 'Show the holidays of a location, or with * of the firm',
     output: { kind: 'one', shape: whole },
     run: async (context, { path }) => shownWhole(await openEditor(context, path), path.location),
     command: { segments, print: (whole) => printDocument(whole) },
@@ -51,13 +51,13 @@ export const holidayActions = [
     name: 'holidays set',
     method: 'PUT',
     path: `${all}/{location}`,
-    summary: 'Replace the holidays of a location, or with * of the firm, from the next request on',
+    summary: 'Replace the holidays of a location, or with * of the firm',
     roles: keepers,
     fields: {
       holidays: {
         kind: 'object',
         required: true,
-        description: 'The holidays: docs/practice/calendars.md describes them.',
+        description: 'The holidays, as described in docs/practice/calendars.md.',
       },
       version: versionField,
     },
@@ -73,7 +73,7 @@ export const holidayActions = [
     name: 'holidays history',
     ...showing,
     path: `${all}/{location}/versions`,
-    summary: 'Every version of a list of holidays, newest first, with who made it',
+    summary: 'List the versions of a holiday list, newest first, with their authors',
     output: { kind: 'list', shape: version },
     async run(context, { path }) {
       const { store, scope } = await openEditor(context, path);

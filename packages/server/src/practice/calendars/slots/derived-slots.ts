@@ -85,7 +85,7 @@ async function planned(context: InteractionContext, request: FhirRequest): Promi
 function requireSimple({ includes, sort, cursor }: SearchQuery): void {
   if (cursor !== undefined)
     fail('cursor-invalid', {
-      diagnostics: 'Pages of derived slots have no cursor: search anew',
+      diagnostics: 'Pages of derived slots have no cursor: repeat the search',
       expression: ['_cursor'],
     });
   const [include] = includes;
@@ -206,7 +206,7 @@ function pageOf({ count, offset, page = 1 }: SearchQuery, { parameters }: FhirRe
   if (!isPaged) {
     if (slots.length > foundMax)
       fail('too-costly', {
-        diagnostics: `The search finds more than ${foundMax} slots, which are not told without pages. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
+        diagnostics: `The search finds more than ${foundMax} slots, too many for one response. Nothing was changed. To make it cheaper: name an appointment-type, practitioner or location (identifier), a shorter window, or _count=${foundMax}`,
         expression: ['date'],
       });
     return { slots: page === 1 ? slots : [], previous: undefined, next: undefined };
