@@ -25,7 +25,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   'type-unknown': 'Pacient is not a resource type with an endpoint in FHIR R4',
   'method-not-allowed': 'This path takes POST',
   'method-unknown': 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
-  'operation-unknown': '$book is no operation of this path; served here: $meta, $everything, $validate are',
+  'operation-unknown': '$book is not an operation of this path. Supported here: $everything, $meta, $validate',
   'access-denied':
     'Patient read needs acl/pat_r; the application does not hold it: the operator of the service adds it, then the practice grants it',
   'not-acceptable':

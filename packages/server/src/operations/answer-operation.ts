@@ -94,8 +94,9 @@ function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean
 function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
   const served = listOperations().filter((each) => isDefinedOn(each, type) && isAt(each, place));
   const names = [...new Set(served.map(({ name }) => `$${name}`))].join(', ');
-  const list = served.length === 0 ? 'none is' : `${names} ${served.length === 1 ? 'is' : 'are'}`;
-  return fail('operation-unknown', { diagnostics: `$${operation} is no operation of this path; served here: ${list}` });
+  return fail('operation-unknown', {
+    diagnostics: `$${operation} is not an operation of this path. Supported here: ${names || 'none'}`,
+  });
 }
 
 function wrongLevel({ operation, type }: OperationCall, named: readonly Operation[]): never {

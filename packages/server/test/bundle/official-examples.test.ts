@@ -76,7 +76,7 @@ test('the transaction of the specification, without its operation and the versio
   const bundle = example('Bundle-bundle-transaction.json');
   assert.match(
     (await send(bundle)).json.issue[0].diagnostics,
-    /^Bundle\.entry\[7\]: \$lookup is no operation of this path/,
+    /^Bundle\.entry\[7\]: \$lookup is not an operation of this path/,
   );
   bundle.entry.splice(7, 1);
   assert.match((await send(bundle)).json.issue[0].diagnostics, /^Bundle\.entry\[4\]: If-Match names a version/);

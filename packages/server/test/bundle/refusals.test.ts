@@ -102,7 +102,7 @@ const entries: Readonly<Record<string, Omit<Refusal, 'bundle'> & { readonly entr
     entry: entry('POST', 'Patient/$nonsense', patient('Stone')),
     status: 404,
     code: 'operation-unknown',
-    says: /\$nonsense is no operation of this path/,
+    says: /\$nonsense is not an operation of this path/,
   },
   'another server': {
     entry: entry('PUT', 'https://example.org/fhir/Patient/one', one),

@@ -255,7 +255,7 @@ test('an application that migrates gets a token with the same rights: both answe
     }
   }
   assert.deepEqual([...statuses].sort(), [200, 403]);
-  await assert.rejects(run('migrate', 'Old'), /has a client and an API key of the client flow already/);
+  await assert.rejects(run('migrate', 'Old'), /already has a client and an API key of the client flow/);
   await runCommand(platform, commands, 'client', 'revoke', 'Old', client_id);
   const again = fields((await run('migrate', 'Old')).output);
   assert.deepEqual(

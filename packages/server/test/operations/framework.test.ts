@@ -23,7 +23,7 @@ test('an unknown operation is 404 and says which ones there are', async () => {
   assert.equal(answer.json.issue[0].details.coding[0].code, 'operation-unknown');
   assert.match(
     answer.json.issue[0].diagnostics,
-    /^\$nonsense is no operation of this path; served here: .*\$everything/,
+    /^\$nonsense is not an operation of this path\. Supported here: .*\$everything/,
   );
 });
 
