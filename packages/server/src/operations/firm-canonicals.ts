@@ -9,7 +9,7 @@ import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { discloseRow } from '../engine/rights/disclosing.ts';
 import { planSearch } from '../engine/search/searching.ts';
-import { planPage } from '../search/sql/plan.ts';
+import { selectPage } from '../engine/search/select-page.ts';
 
 /**
  * The resource of `type` with the canonical URL (`url` or `url|version`), masked for the caller; of several the one that
@@ -31,8 +31,7 @@ export async function findCanonical(
   ];
   try {
     const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
-    const page = planPage(target);
-    const [row] = page.cut(await context.store.selectPage(context.scope, page.statement)).rows;
+    const [row] = (await selectPage(context, target)).rows;
     const text = row === undefined ? undefined : discloseRow(context, 's', row, {});
     return text && parseJsonObject(unwrapDisclosed(text));
   } catch (error) {

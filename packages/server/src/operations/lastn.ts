@@ -14,9 +14,9 @@ import { requireGrants } from '../engine/rights/denials.ts';
 import { discloseRows, parseElementFilter, type ShownRow } from '../engine/rights/disclosing.ts';
 import { encodeQuery } from '../engine/search/search-links.ts';
 import { planSearch } from '../engine/search/searching.ts';
+import { selectPage } from '../engine/search/select-page.ts';
 import { findObject } from '../search/json-values.ts';
 import { getStandardParameters } from '../search/parameters.ts';
-import { planPage } from '../search/sql/plan.ts';
 import type { PageRow } from '../storage/store.ts';
 import { groupConcepts } from './code-groups.ts';
 import { readIntegerInput } from './input.ts';
@@ -109,8 +109,7 @@ async function observations(
   do {
     const position = cursor === undefined ? [] : [['_cursor', cursor] as const];
     const parameters = [...criteria, ['_sort', '-date'] as const, ...position];
-    const page = planPage(await planSearch(context, 'Observation', parameters, prefer));
-    const { rows, next } = page.cut(await context.store.selectPage(context.scope, page.statement));
+    const { rows, next } = await selectPage(context, await planSearch(context, 'Observation', parameters, prefer));
     found.push(...(await discloseRows(context, 's', rows, {})));
     if (found.length > observationsMax) tooMany();
     cursor = next?.cursor;

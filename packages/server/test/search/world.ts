@@ -76,8 +76,7 @@ export async function joinSearchWorld(database: TestDatabase, prefix: string): P
   const scope = await makeScope(database, prefix);
   const page = async (type: string, query: string, options: PageOptions = {}): Promise<SearchPage<PageRow>> => {
     const target = targetOf(scope, type, parametersOfQuery(query), options);
-    const planned = planPage(target);
-    return planned.cut(await store.selectPage(target.scope, planned.statement));
+    return await planPage(target).read((statement) => store.selectPage(target.scope, statement));
   };
   const pagesBack: SearchWorld['pagesBack'] = async (type, query) => {
     const target = targetOf(scope, type, parametersOfQuery(query));

@@ -14,8 +14,7 @@ export async function selectPage(
   target: SearchTarget,
   bytesMax?: number,
 ): Promise<SearchPage<PageRow>> {
-  const page = planPage(target, bytesMax);
-  return page.cut(await store.selectPage(scope, page.statement));
+  return await planPage(target, bytesMax).read((statement) => store.selectPage(scope, statement));
 }
 
 /** The rows of all pages, page by page. @param plan plans the search with the parameters that tell where a page begins */

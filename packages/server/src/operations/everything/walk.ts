@@ -4,10 +4,10 @@
  */
 import type { InteractionContext } from '../../engine/context.ts';
 import { planSearch } from '../../engine/search/searching.ts';
+import { selectPage } from '../../engine/search/select-page.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
-import { planPage } from '../../search/sql/plan.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
 import type { Position } from './position.ts';
@@ -110,6 +110,5 @@ async function search(
   const place = cursor === undefined ? [] : [['_cursor', cursor] as const];
   const all = [...parameters, ['_count', String(room.rows)] as const, ...place];
   const target = await planSearch(context, type, all, { return: undefined, handling: 'strict' }, scope);
-  const page = planPage(target, room.bytes);
-  return page.cut(await context.store.selectPage(context.scope, page.statement));
+  return await selectPage(context, target, room.bytes);
 }

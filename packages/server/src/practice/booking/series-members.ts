@@ -1,4 +1,5 @@
 /** The appointments of a series as far as the caller may change them (docs/decisions/0201). */
+
 import type { Appointment, BudgetedWork } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { listGrantingEntries } from '../../access/explain.ts';
@@ -12,10 +13,10 @@ import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
 import { compileReadable } from '../../engine/rights/readable-members.ts';
 import { requireTouchable } from '../../engine/rights/write-rights.ts';
 import { buildSearchRights } from '../../engine/search/searching.ts';
+import { selectPage } from '../../engine/search/select-page.ts';
 import { makeTooCostlyError } from '../../limits/budgets.ts';
 import { parseSearch } from '../../search/query/query.ts';
 import { pageBytesMax } from '../../search/sql/page-bytes.ts';
-import { planPage } from '../../search/sql/plan.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
 import { findSeriesPlace, type SeriesPlace, seriesSystem } from './series.ts';
 
@@ -80,8 +81,8 @@ export async function listSeriesMembers(context: InteractionContext, series: str
     rights: buildSearchRights(context), // of links to other types: there is none
   });
   const cursor = { secrets, policyFingerprint: '' };
-  const page = planPage({ scope, query: { ...query, count: membersMax }, mandatory: [[]], cursor });
-  const { rows, leftOut } = page.cut(await store.selectPage(scope, page.statement));
+  const target = { scope, query: { ...query, count: membersMax }, mandatory: [[]], cursor };
+  const { rows, leftOut } = await selectPage({ store, scope }, target);
   if (leftOut !== undefined) throw makeTooCostlyError({ ...readingSeries, limit: 'bytes', max: pageBytesMax });
   return rows
     .flatMap((row) => memberOf(context, requireType(row, 'Appointment')) ?? [])

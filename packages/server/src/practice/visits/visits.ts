@@ -3,6 +3,7 @@
  * doing: whoever may change the appointment brings them about, and sees of them what it may read
  * (docs/decisions/0187). So nothing here refuses: a refusal would tell of Encounters.
  */
+
 import type { Appointment, Encounter, EncounterStatusCode, Period } from '@praxis/fhir';
 import { boxStored, parseStored } from '../../access/disclosure.ts';
 import type { AuditRow } from '../../audit/audit-row.ts';
@@ -10,11 +11,11 @@ import { toInstant } from '../../base/clock.ts';
 import { makeResourceId } from '../../base/ids.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { buildSearchRights } from '../../engine/search/searching.ts';
+import { selectPage } from '../../engine/search/select-page.ts';
 import { buildWrite } from '../../engine/write/build-write.ts';
 import { saveVersion } from '../../engine/write/save-version.ts';
 import { type Act, type Effect, listSteps } from '../../resources/states/state-table.ts';
 import { parseSearch } from '../../search/query/query.ts';
-import { planPage } from '../../search/sql/plan.ts';
 import { requireType, type StoredResource } from '../../storage/store.ts';
 import { buildVisit } from './appointment-visit.ts';
 import { encounterStates, openStates } from './encounter-states.ts';
@@ -105,9 +106,9 @@ async function visitsOf(
     searchParameters: [],
     rights: buildSearchRights(context), // of links to other types: there is none
   });
-  const target = { scope, mandatory: [[]], cursor: { secrets, policyFingerprint: '' } };
-  const page = planPage({ ...target, query: { ...query, count: visitsMax } });
-  const { rows } = page.cut(await store.selectPage(scope, page.statement));
+  const cursor = { secrets, policyFingerprint: '' };
+  const target = { scope, query: { ...query, count: visitsMax }, mandatory: [[]], cursor };
+  const { rows } = await selectPage({ store, scope }, target);
   return rows.map((row) => requireType(row, 'Encounter'));
 }
 

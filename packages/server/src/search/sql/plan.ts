@@ -73,18 +73,18 @@ export interface PlannedPage {
    */
   readonly statement: Sql;
   /**
-   * The page, of the rows that the statement selected; the row beyond it only tells that there is a further one. A page
-   * whose contents reach the limit of bytes ends early, and `next` continues there.
+   * The page, of the rows that `select` returns for a statement with the columns of `statement`; the row beyond it only tells
+   * that there is a further one. A page whose contents reach the limit of bytes ends early, and `next` continues there.
    * @throws PraxisError `too-costly` where the page is asked for by its number alone: the one after it would leave rows out
    */
-  cut<Row extends RankedRow>(rows: readonly Row[]): SearchPage<Row>;
+  read<Row extends RankedRow>(select: (statement: Sql) => Promise<readonly Row[]>): Promise<SearchPage<Row>>;
   /** The last of the pages that `total` matches fill, found from the end of the result; none where one page holds all. */
   last(total: number): PageStart | undefined;
 }
 
 /**
  * The page of the search.
- * @param bytesMax bytes of content that the page reads at most; 0: its rows come without content
+ * @param bytesMax bytes of content that the page reads at most; 0: its rows come without content; infinite: there is no limit
  * @throws PraxisError `cursor-invalid`
  */
 export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax): PlannedPage {
@@ -93,9 +93,15 @@ export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax):
   const { secrets } = target.cursor;
   const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
+  const statement = pageStatement(target, cursor, contentWithin(bytesMax));
   return {
-    statement: pageStatement(target, cursor, bytesMax),
-    cut: (rows) => cutPage(query, cursor, bytesMax, rows, start),
+    statement,
+    async read(select) {
+      const quick = contentOfPart(bytesMax, sizeOf(query, cursor) + 1);
+      const rows = quick && (await select(pageStatement(target, cursor, quick)));
+      const fits = rows?.every(({ deleted }) => !deleted) === true;
+      return cutPage(query, cursor, bytesMax, fits ? rows : await select(statement), start);
+    },
     last(total) {
       const page = Math.ceil(total / query.count);
       if (page < 2) return undefined;
@@ -165,10 +171,30 @@ function refuseNumbered({ page, count }: SearchQuery, fitting: number): never {
   });
 }
 
-function contentWithin(order: Sql, bytesMax: number): Sql {
-  if (bytesMax === 0) return sql`NULL::text`;
-  return sql`CASE WHEN ${isWithinBytes(sql`octet_length(r.content)`, order, bytesMax)} THEN r.content END`;
+/** The column of the contents. */
+type ContentColumn = (order: Sql) => Sql;
+
+function contentWithin(bytesMax: number): ContentColumn {
+  if (bytesMax === 0) return () => sql`NULL::text`;
+  if (bytesMax === Number.POSITIVE_INFINITY) return () => sql`r.content`;
+  return (order) => sql`CASE WHEN ${isWithinBytes(contentBytes, order, bytesMax)} THEN r.content END`;
 }
+
+/**
+ * Contents that take no more than their part of the limit, so that all of them together stay within it: it takes no window
+ * function, which costs some percent of a search (docs/decisions/0280).
+ * @returns undefined where contents are larger too often, or there is no limit
+ */
+function contentOfPart(bytesMax: number, rows: number): ContentColumn | undefined {
+  const part = Math.floor(bytesMax / rows);
+  if (part < partMin || bytesMax === Number.POSITIVE_INFINITY) return undefined;
+  return () => sql`CASE WHEN ${contentBytes} <= ${part} THEN r.content END`;
+}
+
+const contentBytes = sql`octet_length(r.content)`;
+
+/** Few resources are larger. */
+const partMin = 32 * 1024;
 
 function sizeOf(query: SearchQuery, cursor: Cursor | undefined): number {
   return Math.min(query.count, cursor?.rowsMax ?? query.count);
@@ -203,7 +229,7 @@ function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
   return { firm: scope.firm, type, criteria, mandatory: buildMandatoryGroups(type, mandatory) };
 }
 
-function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMax: number): Sql {
+function pageStatement(target: SearchTarget, cursor: Cursor | undefined, content: ContentColumn): Sql {
   const { scope, query } = target;
   const wanted = wantedOf(target);
   const limit = sizeOf(query, cursor) + 1;
@@ -219,7 +245,7 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined, bytesMa
     WITH ${sql.join(parts, sql.empty)}page AS MATERIALIZED (
       SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
     SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
-      ${contentWithin(orderBy(order), bytesMax)} AS content, page.rid${sql.join(keys, sql.empty)}
+      ${content(orderBy(order))} AS content, page.rid${sql.join(keys, sql.empty)}
     FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (
       SELECT rtype, id, vid, lu, content FROM resource WHERE firm = ${scope.firm} AND rid = page.rid OFFSET 0) r) ON true
     WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}

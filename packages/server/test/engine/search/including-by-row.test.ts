@@ -56,8 +56,7 @@ const context: InteractionContext = {
 async function search(type: string, query: string): Promise<[matches: string[], included: string[]]> {
   const parameters = parametersOfQuery(query);
   const target = await planSearch(context, type, parameters, { return: undefined, handling: 'strict' });
-  const page = planPage(target);
-  const matches = page.cut(await world.store.selectPage(world.scope, page.statement)).rows;
+  const { rows: matches } = await planPage(target).read((statement) => world.store.selectPage(world.scope, statement));
   const entries = await buildIncludedEntries(context, target.query, matches, parameters);
   const ids = entries.map(({ resource }) => String(resource && JSON.parse(unwrapDisclosed(resource)).id));
   return [matches.map(({ id }) => id).toSorted(), ids];
