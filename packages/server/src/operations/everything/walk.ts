@@ -11,6 +11,7 @@ import { pageBytesMax } from '../../search/sql/page-bytes.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
 import type { Position } from './position.ts';
+import { keepPresentSections } from './present-sections.ts';
 import { listSections } from './sections.ts';
 
 /** Compartments that one page looks into, at most: one that finds little ends short, with a next link. */
@@ -75,7 +76,8 @@ async function walkCompartment(
   const rows: StoredResource[] = [];
   let within = position.within;
   let bytesLeft = room.bytes;
-  for (const section of sections.slice(placeOf(sections, position.type, asked.type))) {
+  const toCome = sections.slice(placeOf(sections, position.type, asked.type));
+  for (const section of await keepPresentSections(context, toCome)) {
     do {
       const { type, parameters, scope } = section;
       const isFull = rows.length >= room.rows || bytesLeft === 0;
