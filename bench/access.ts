@@ -159,7 +159,7 @@ function statementOf(platform: Platform, scope: TenantScope, policy: AccessPolic
     query: parsed,
     mandatory: searchGrants(policy, type, parsed.usedParameters).map(({ criteria }) => criteria),
     cursor: { secrets: platform.secrets, policyFingerprint: policy.fingerprint },
-  }).statement;
+  }).buildStatement();
 }
 
 async function compareSearches(rounds: number, platform: Platform, scope: TenantScope): Promise<boolean> {

@@ -151,11 +151,11 @@ test('a search without any group of restrictions is not planned', () => {
     searchParameters: [],
   });
   const problem = new TypeError('a search needs a group of mandatory criteria; one without criteria takes all rows');
-  assert.throws(() => planPage(targetOf(scope, 'Patient', [], { mandatory: [] })), problem);
+  assert.throws(() => planPage(targetOf(scope, 'Patient', [], { mandatory: [] })).buildStatement(), problem);
   assert.throws(() => planCount(targetOf(scope, 'Patient', [], { mandatory: [] })), problem);
   const unknown = [[{ parameter: 'birthdate', values: ['1970'] }]];
   assert.throws(
-    () => planPage(targetOf(scope, 'Patient', [], { mandatory: unknown })),
+    () => planPage(targetOf(scope, 'Patient', [], { mandatory: unknown })).buildStatement(),
     new TypeError('birthdate is not a token search parameter of Patient'),
   );
 });

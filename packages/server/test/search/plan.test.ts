@@ -72,7 +72,7 @@ test('every table of a tenant is read with the firm', () => {
       mandatory: [[{ parameter: 'status', values: ['booked'] }]],
     });
     const named = { ...target, scope: { ...scope, application: 1 } };
-    for (const { text, values } of [planPage(named).statement, planCount(named), planEstimate(named)]) {
+    for (const { text, values } of [planPage(named).buildStatement(), planCount(named), planEstimate(named)]) {
       const reads = [...text.matchAll(/FROM (?:index_[a-z]+|resource|access_epoch)\b(?: ([a-z]+))?/g)];
       assert.ok(reads.length > 1, text);
       for (const read of reads) {
@@ -87,7 +87,7 @@ test('every table of a tenant is read with the firm', () => {
 test('of a name and a day of birth the day leads, also through a chain', () => {
   const scope = { firm: 4711, application: 1 } as SearchWorld['scope'];
   const pageOf = (type: string, query: string): string =>
-    planPage(targetOf(scope, type, parametersOfQuery(query))).statement.text;
+    planPage(targetOf(scope, type, parametersOfQuery(query))).buildStatement().text;
   for (const query of ['name=stone&birthdate=1980-01-05', 'birthdate=1980-01-05&family=stone']) {
     assert.match(pageOf('Patient', query), /FROM index_date d /);
     assert.doesNotMatch(pageOf('Patient', query), /FROM index_string d /);
@@ -99,14 +99,14 @@ test('of a name and a day of birth the day leads, also through a chain', () => {
 test('of a status and a code the code leads, whichever is asked first', () => {
   const scope = { firm: 4711, application: 1 } as SearchWorld['scope'];
   for (const query of ['status=final&code=1234-5', 'code=1234-5&status=final']) {
-    const { text, values } = planPage(targetOf(scope, 'Observation', parametersOfQuery(query))).statement;
+    const { text, values } = planPage(targetOf(scope, 'Observation', parametersOfQuery(query))).buildStatement();
     const lead = /FROM index_token d WHERE d\.firm = \$\d+ AND d\.param = \$(\d+)/.exec(text)?.[1];
     assert.equal(values[Number(lead) - 1], computeParameterNumber('Observation', 'code'), query);
   }
 });
 
 async function explain(world: SearchWorld, query: string): Promise<PlanNode> {
-  return await explained(world, planPage(appointmentsBy(world, query)).statement);
+  return await explained(world, planPage(appointmentsBy(world, query)).buildStatement());
 }
 
 function appointmentsBy(world: SearchWorld, query: string): SearchTarget {
@@ -209,7 +209,7 @@ test('an estimate reads at most twice the pages that a page of the search reads'
   await vacuumed(world);
   for (const query of broad) {
     const target = appointmentsBy(world, query);
-    const page = pagesOf(await explained(world, planPage(target).statement));
+    const page = pagesOf(await explained(world, planPage(target).buildStatement()));
     const estimate = pagesOf(await explained(world, planEstimate(target)));
     t.diagnostic(`${query}: ${page} and ${estimate} pages`);
     assert.ok(estimate <= 2 * page, `${query}: ${page} pages, estimate ${estimate}`);

@@ -19,7 +19,7 @@ const appointments = Array.from({ length: rows }, (_, index) => ({
 
 /** Pages of the database that are read for the page of the search which begins at the cursor. */
 async function cost(world: SearchWorld, query: string): Promise<number> {
-  const { statement } = planPage(targetOf(world.scope, 'Appointment', parametersOfQuery(query)));
+  const statement = planPage(targetOf(world.scope, 'Appointment', parametersOfQuery(query))).buildStatement();
   return pagesOf(await explained(world, statement));
 }
 

@@ -40,7 +40,7 @@ export async function withMatch<T>(
   work: (context: InteractionContext, match: StoredResource | undefined) => Promise<T>,
 ): Promise<T> {
   const target = await planMatch(context, type, criteria);
-  const { statement } = planPage(target, Number.POSITIVE_INFINITY); // of two rows at most
+  const statement = planPage(target, Number.POSITIVE_INFINITY).buildStatement(); // of two rows at most
   return await context.store.exclusively(context.scope, target.query.canonical, async (store) => {
     const [match, ...others] = await store.selectPage(context.scope, statement);
     if (others.length > 0) {
@@ -61,8 +61,8 @@ export async function findMatches(
   type: string,
   criteria: SearchParameters,
 ): Promise<readonly StoredResource[]> {
-  const { statement } = planPage(await planMatch(context, type, criteria), Number.POSITIVE_INFINITY);
-  return await context.store.selectPage(context.scope, statement);
+  const page = planPage(await planMatch(context, type, criteria), Number.POSITIVE_INFINITY);
+  return await context.store.selectPage(context.scope, page.buildStatement());
 }
 
 async function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): Promise<SearchTarget> {

@@ -68,12 +68,12 @@ export interface PageStart {
 
 export interface PlannedPage {
   /**
-   * Columns: epoch, rtype, id, vid, lu, content, rid, k0, k1, …; the others are null in the one row of an empty page. No
-   * row at all when firm and application have no access epoch.
+   * What `read` sends first. Columns: epoch, rtype, id, vid, lu, content, rid, k0, k1, …; the others are null in the one row of
+   * an empty page. No row at all when firm and application have no access epoch.
    */
-  readonly statement: Sql;
+  buildStatement(): Sql;
   /**
-   * The page, of the rows that `select` returns for a statement with the columns of `statement`; the row beyond it only tells
+   * The page, of the rows that `select` returns for a statement with the columns of `buildStatement`; the row beyond it only tells
    * that there is a further one. A page whose contents reach the limit of bytes ends early, and `next` continues there.
    * @throws PraxisError `too-costly` where the page is asked for by its number alone: the one after it would leave rows out
    */
@@ -93,14 +93,15 @@ export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax):
   const { secrets } = target.cursor;
   const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
-  const statement = pageStatement(target, cursor, contentWithin(bytesMax));
+  const byRow = contentOfPart(bytesMax, sizeOf(query, cursor) + 1);
+  const build = (content: ContentColumn) => pageStatement(target, cursor, content);
+  const buildStatement = () => build(byRow ?? contentWithin(bytesMax));
   return {
-    statement,
+    buildStatement,
     async read(select) {
-      const quick = contentOfPart(bytesMax, sizeOf(query, cursor) + 1);
-      const rows = quick && (await select(pageStatement(target, cursor, quick)));
-      const fits = rows?.every(({ deleted }) => !deleted) === true;
-      return cutPage(query, cursor, bytesMax, fits ? rows : await select(statement), start);
+      const rows = await select(buildStatement());
+      const isShort = byRow !== undefined && rows.some(({ deleted }) => deleted);
+      return cutPage(query, cursor, bytesMax, isShort ? await select(build(contentWithin(bytesMax))) : rows, start);
     },
     last(total) {
       const page = Math.ceil(total / query.count);
