@@ -56,7 +56,7 @@ export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]
 sql.empty = branded(new Fragment([''], [], ''));
 
 /** The fragments one after another with `separator` between them, a comma by default; `sql.empty` for an empty list. */
-sql.join = (fragments: readonly Sql[], separator: Sql = sql`, `): Sql => {
+sql.join = (fragments: readonly Sql[], separator: Sql = comma): Sql => {
   if (fragments.length === 0) return sql.empty;
   const pieces = [''];
   const values: unknown[] = [];
@@ -135,6 +135,8 @@ function requireDefined(values: readonly unknown[]): void {
   const index = values.indexOf(undefined);
   if (index >= 0) throw new TypeError(`SQL value ${index + 1} is undefined; write null where NULL is meant`);
 }
+
+const comma = sql`, `;
 
 /** The brand exists for the compiler only. */
 function branded(fragment: Fragment): Sql {

@@ -32,15 +32,14 @@ export async function sendAnswer(
   const json = response.body === undefined ? undefined : unwrapDisclosed(response.body);
   const content = isBinaryRead && json !== undefined ? findNativeContent(json, wishes) : undefined;
   const answer =
-    json === undefined || content !== undefined
-      ? undefined
-      : await writtenAs(json, response.list, wishes, writing.represent);
+    json === undefined || content !== undefined ? undefined : writtenAs(json, response.list, wishes, writing.represent);
   reply.code(response.status).headers(buildResponseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
   addVary(reply, 'Accept, Authorization, X-Api-Key');
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
-  return answer === undefined ? reply.send() : sendWritten(compressor, reply, answer, writing.nextSlice);
+  if (answer === undefined) return reply.send();
+  return await sendWritten(compressor, reply, answer instanceof Promise ? await answer : answer, writing.nextSlice);
 }
 
 /** A text to send, and the headers that say what it is. */
@@ -49,13 +48,22 @@ interface Written {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** @throws PraxisError `not-acceptable` */
-async function writtenAs(json: string, list: FhirList | undefined, wishes: FormatWishes, represent: Represent) {
-  const write = async (format: AnswerFormat) => written(await represent(json, format), format);
-  if (list === undefined) return await write(requireFormat(wishes));
+/** At once, but for what `represent` takes its time for. @throws PraxisError `not-acceptable` */
+function writtenAs(
+  json: string,
+  list: FhirList | undefined,
+  wishes: FormatWishes,
+  represent: Represent,
+): Written | Promise<Written> {
+  if (list === undefined) return writtenIn(requireFormat(wishes), json, represent);
   const format = requireListFormat(wishes);
-  if (format.kind !== 'ndjson') return await write(format);
+  if (format.kind !== 'ndjson') return writtenIn(format, json, represent);
   return { text: toNdjson(list), headers: { 'content-type': format.contentType, ...buildListHeaders(list) } };
+}
+
+function writtenIn(format: AnswerFormat, json: string, represent: Represent): Written | Promise<Written> {
+  const text = represent(json, format);
+  return typeof text === 'string' ? written(text, format) : text.then((done) => written(done, format));
 }
 
 function written(text: string, { contentType }: AnswerFormat): Written {

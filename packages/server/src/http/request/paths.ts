@@ -44,7 +44,7 @@ export type RealmEndpoint =
   | 'oauth-authorization-server';
 
 const tenantPattern = new RegExp(
-  `^/(${name})/firm/(${name})/(${name})/(?:fhir/v2((?:/[^/]*)*)|(ws/oauth2/grant)|content/([A-Za-z0-9.-]{1,64}))$`,
+  `^/(${name})/firm/(${name})/(${name})/(?:fhir/v2((?:/[^]*)?)|(ws/oauth2/grant)|content/([A-Za-z0-9.-]{1,64}))$`,
 );
 const realmPattern = new RegExp(
   `^/auth/realms/(${name})/(protocol/openid-connect/(?:token|token/introspect|revoke|certs)|\\.well-known/openid-configuration)$`,
