@@ -119,6 +119,7 @@ export async function productWorkloads(origin: string, prepared: Prepared): Prom
       'search since',
       (index) => `Encounter?_lastUpdated=ge2026-01-01&status=finished&_count=10&page=${(index % 5) + 1}`,
     ),
+    get('everything of a patient', (index) => `Patient/${someone(index)}/$everything`),
   ];
 }
 
