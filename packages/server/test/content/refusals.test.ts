@@ -239,7 +239,7 @@ test('asking for a URL names what is taken', async () => {
       status: 415,
       error: 'media-type-unsupported',
       issue: 'not-supported',
-      diagnostics: `Binary.contentType is not supported. Supported: ${list} are`,
+      diagnostics: `Binary.contentType is not supported. Supported: ${list}`,
       expression: ['Binary.contentType'],
     });
     const withData = { resourceType: 'Binary', contentType: 'application/pdf', data: 'JVBERi0=' };

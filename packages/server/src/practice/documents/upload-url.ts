@@ -52,7 +52,7 @@ function announcedType(body: JsonObject, budget: StepBudget): string | undefined
   const type = String(contentType).split(';')[0]?.trim().toLowerCase() ?? '';
   if (isTaken(type)) return type;
   return fail('media-type-unsupported', {
-    diagnostics: `Binary.contentType is not supported. Supported: ${mediaTypes.join(', ')} are`,
+    diagnostics: `Binary.contentType is not supported. Supported: ${mediaTypes.join(', ')}`,
     expression: ['Binary.contentType'],
   });
 }
