@@ -3,6 +3,7 @@
  * counts only within a session. Each process of the server opens a session of its own (setsid(2)), and the group of a new
  * session begins without niceness. So each of them is lowered, too.
  */
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 
@@ -11,6 +12,17 @@ const lookEveryMs = 1000;
 
 /** The kernel lets an account without privileges change one group within 100 ms. */
 const retryMs = 120;
+
+const chrtMaxMs = 1000;
+
+/**
+ * Gives the process `pid` the policy SCHED_BATCH (sched(7)), which processes that it starts inherit: one that wakes up does not
+ * interrupt another. Does nothing where there is no chrt(1).
+ */
+export function setBatchScheduling(pid: number): void {
+  if (process.platform === 'linux')
+    spawnSync('chrt', ['-b', '-p', '0', String(pid)], { stdio: 'ignore', timeout: chrtMaxMs });
+}
 
 /** Lowers the process `pid`; processes that it starts get its niceness, but not that of its group. */
 export function lowerPriority(pid: number, niceness: number): void {

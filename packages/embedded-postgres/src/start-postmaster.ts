@@ -12,7 +12,7 @@ import type { Binaries } from './binaries.ts';
 import { ServerError } from './errors.ts';
 import { type Layout, makeSocketDirectory, socketPort } from './layout.ts';
 import { findPostmaster, findReadyPostmaster, type Postmaster, releaseSocketLock } from './lock-file.ts';
-import { lowerPriority } from './priority.ts';
+import { lowerPriority, setBatchScheduling } from './priority.ts';
 import { buildProgramEnvironment } from './processes.ts';
 import { buildSettings, type Durability, markSetting } from './settings.ts';
 
@@ -86,7 +86,10 @@ async function startDirectly(options: StartOptions, settings: readonly string[])
       detached: true,
       stdio: ['ignore', output, output],
     });
-    if (child.pid !== undefined) lowerPriority(child.pid, options.niceness);
+    if (child.pid !== undefined) {
+      setBatchScheduling(child.pid);
+      lowerPriority(child.pid, options.niceness);
+    }
     const end = { failure: undefined as string | undefined };
     child.on('error', (error) => {
       end.failure = error.message;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -155,6 +156,29 @@ test('the log holds neither statements nor values of failing statements', async 
     .join('');
   assert.match(text, /duplicate key value violates unique constraint/);
   assert.doesNotMatch(text, /Lovelace|INSERT/);
+});
+
+/** Position in /proc/PID/stat, counted from the state on (proc_pid_stat(5)), and value (sched(7)). */
+const schedulingPolicy = { index: 38, batch: '3' };
+
+test('processes of the server do not interrupt others when they wake up', {
+  skip: spawnSync('chrt', ['-p', String(process.pid)]).status !== 0 && 'this system has no chrt',
+}, async () => {
+  const server = await startEmbeddedDatabase({ dataDir: makeDataDir({ after }), log: testLog });
+  const database = await openDatabase({
+    connection: server.runtime,
+    poolMax: 2,
+    statementTimeoutMs: 1000,
+    log: testLog,
+  });
+  const [backend] = await database.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
+  for (const pid of [server.pid, backend?.pid ?? 0]) {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    assert.equal(fields[schedulingPolicy.index], schedulingPolicy.batch);
+  }
+  await database.close();
+  await server.stop();
 });
 
 const groupOfThis = '/proc/self/autogroup';
