@@ -8,7 +8,7 @@ export const nodeSettings = {
     min: 0,
     max: 500,
     description:
-      'Database connections of all workers of this node together, at least 2 per worker. 0 = 8 per worker, at least 16. A replacement of a worker needs one more share for a while.',
+      'Database connections of all workers of this node together, at least 2 per worker. 0 = 16 for one worker, 32 for two to four, 8 per worker for more. A replacement of a worker needs one more share for a while.',
   },
   workers: {
     env: 'PRAXIS_WORKERS',

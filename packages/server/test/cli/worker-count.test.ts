@@ -37,8 +37,8 @@ test('workers share the cores for garbage collection, and each has a thread for 
 
 test('the connections are parted evenly, and never more than PRAXIS_DATABASE_POOL', () => {
   assert.deepEqual(
-    [1, 2, 8].map((workers) => computePoolSize(withDatabase(), workers)),
-    [16, 8, 8],
+    [1, 2, 3, 4, 8].map((workers) => computePoolSize(withDatabase(), workers)),
+    [16, 16, 10, 8, 8],
   );
   assert.equal(computePoolSize(withDatabase({ PRAXIS_DATABASE_POOL: '17' }), 2), 8);
   assert.throws(() => computePoolSize(withDatabase({ PRAXIS_DATABASE_POOL: '7' }), 4), {

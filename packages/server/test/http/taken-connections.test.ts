@@ -58,6 +58,25 @@ test('while it leaves, each answer ends its connection; what is under way finish
   assert.equal(taken.count(), 0);
 });
 
+test('as many connections end with their next answers as are released, and the others stay', async (t) => {
+  const { taken, origin } = await open(
+    t,
+    createServer((_request, response) => response.end('{}')),
+  );
+  const [first, second, third] = [await openRaw(origin), await openRaw(origin), await openRaw(origin)];
+  const ask = async (raw: typeof first): Promise<string | null> => {
+    raw.write(request);
+    return (await raw.answer()).headers.get('connection');
+  };
+  assert.equal(await ask(first), 'keep-alive');
+  taken.release(2);
+  assert.deepEqual([await ask(first), await ask(second), await ask(third)], ['close', 'close', 'keep-alive']);
+  await Promise.all([first.closed, second.closed]);
+  assert.equal(await ask(third), 'keep-alive');
+  third.destroy();
+  await third.closed;
+});
+
 test('without a time to linger, connections that have no request are closed at once, and the others cut at the end', async (t) => {
   const { taken, origin } = await open(
     t,

@@ -18,6 +18,8 @@ export interface FrontDoor {
   readonly origin: string;
   /** The worker gets connections from now on. */
   admit(taker: Taker): void;
+  /** Connections go to these workers while one of them takes what it is given; at first to all. */
+  prefer(takers: readonly Taker[]): void;
   /** It gets no more of them; what it was given before, it will take. */
   dismiss(taker: Taker): void;
   /** The worker is gone: connections that it had not taken go to others. */
@@ -44,12 +46,14 @@ interface Place {
 export async function openFrontDoor(host: string, port: number): Promise<FrontDoor> {
   const places = new Map<Taker, Place>();
   const waiting: Socket[] = [];
+  let preferred: readonly Taker[] | undefined;
   let nextId = 1;
   const choose = (): [Taker, Place] | undefined => {
     const admitted = [...places].filter(([, { isAdmitted }]) => isAdmitted);
     const nowMs = performance.now();
     const prompt = admitted.filter(([, place]) => isPrompt(place, nowMs));
-    const candidates = prompt.length > 0 ? prompt : admitted;
+    const wanted = prompt.filter(([taker]) => preferred?.includes(taker) ?? true);
+    const candidates = [wanted, prompt, admitted].find(({ length }) => length > 0) ?? [];
     return candidates.toSorted((left, right) => loadOf(left) - loadOf(right))[0];
   };
   const hand = (socket: Socket): void => {
@@ -75,6 +79,9 @@ export async function openFrontDoor(host: string, port: number): Promise<FrontDo
     admit(taker) {
       places.set(taker, { given: new Map(), isAdmitted: true });
       for (const socket of waiting.splice(0)) hand(socket);
+    },
+    prefer(takers) {
+      preferred = takers;
     },
     dismiss(taker) {
       const place = places.get(taker);

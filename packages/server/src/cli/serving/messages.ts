@@ -23,6 +23,8 @@ export type ToWorker =
   /** Whether this worker does the work that one alone has to do. */
   | { readonly kind: 'jobs'; readonly run: boolean }
   | { readonly kind: 'measure'; readonly id: number }
+  /** End the connections of the next `count` requests with their answers: their clients connect again. */
+  | { readonly kind: 'release'; readonly count: number }
   /** Finish and end; connections without a request are kept for `lingerMs`. */
   | { readonly kind: 'leave'; readonly lingerMs: number };
 
@@ -46,6 +48,8 @@ export interface SandboxLines {
 export interface Vitals {
   readonly connections: number;
   readonly residentBytes: number;
+  /** Processor time that its process has used so far. */
+  readonly cpuMicros: number;
   /** Longest delay of the event loop since the last time, in seconds. */
   readonly loopDelaySeconds: number;
 }

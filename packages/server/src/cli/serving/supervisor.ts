@@ -9,6 +9,7 @@ import type { ReplacementReason } from '../../base/worker-metrics.ts';
 import { type FrontDoor, openFrontDoor } from './front-door.ts';
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts';
 import { aliveEveryMs, type SandboxLines, type ToWorker } from './messages.ts';
+import { openIdleMeter, Placement } from './placement.ts';
 import { countCollectorThreads, readMachine } from './worker-count.ts';
 import { toTicks, type WorkerEnd, WorkerProcess } from './worker-process.ts';
 
@@ -70,6 +71,11 @@ export class Supervisor {
   readonly #served = new Set<WorkerProcess>();
   readonly #reasons = new Map<WorkerProcess, ReplacementReason>();
   readonly #watch: NodeJS.Timeout;
+  readonly #placement: Placement;
+  readonly #readIdleCores = openIdleMeter();
+  readonly #cores = readMachine().cores;
+  /** How many of the workers get connections. */
+  #activeCount: number;
   #door: FrontDoor | undefined;
   #runner: WorkerProcess | undefined;
   #isStarted = false;
@@ -90,7 +96,12 @@ export class Supervisor {
       isChanging: false,
       overTicks: 0,
     }));
-    this.#watch = setInterval(() => this.#lookForHung(), aliveEveryMs);
+    this.#placement = new Placement(options.workers);
+    this.#activeCount = options.workers;
+    this.#watch = setInterval(() => {
+      this.#lookForHung();
+      this.#place();
+    }, aliveEveryMs);
   }
 
   /** Where the node listens. */
@@ -251,6 +262,31 @@ export class Supervisor {
       this.#reasons.set(worker, 'hung');
       worker.kill();
     }
+  }
+
+  /** Lets as many workers have connections as serve best; those that have too many release them. */
+  #place(): void {
+    const idleCores = this.#readIdleCores();
+    if (!this.#isStarted || this.#isStopping) return;
+    const serving = this.#current();
+    const active = serving.slice(0, this.#activeCount);
+    const count = this.#placement.decide({
+      nowMs: performance.now(),
+      cores: this.#cores,
+      idleCores,
+      active: active.map(({ usedCores }) => usedCores),
+      usedCores: serving.reduce((sum, { usedCores }) => sum + usedCores, 0),
+    });
+    const chosen = serving.slice(0, count);
+    this.#door?.prefer(chosen);
+    if (count === this.#activeCount) return;
+    this.#activeCount = count;
+    const connections = serving.reduce((sum, worker) => sum + worker.connections(), 0);
+    for (const worker of serving) {
+      const share = chosen.includes(worker) ? Math.ceil(connections / count) : 0;
+      if (worker.connections() > share) worker.say({ kind: 'release', count: worker.connections() - share });
+    }
+    this.#options.log.info({ workers: count, idleCores, connections }, 'connections go to another number of workers');
   }
 
   #lookAtMemory(slot: Slot, worker: WorkerProcess): void {

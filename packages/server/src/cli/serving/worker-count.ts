@@ -8,8 +8,9 @@ const workerBytes = 512 * 1024 * 1024;
 const memoryShare = 0.25;
 const defaultWorkersMax = 8;
 
-const defaultPool = 16;
-const defaultPoolEach = 8;
+/** Of the connections by default: as many for each of two workers as for one, since one may serve for both (placement.ts). */
+const defaultPoolEach = { ofFew: 16, ofMany: 8 } as const;
+const fewWorkers = 2;
 /** One for short statements, one for transactions. */
 const poolEachMin = 2;
 
@@ -45,12 +46,16 @@ export function countWorkers({ workers, databaseUrl }: Config, machine: Machine)
  * @throws ConfigError when these are fewer than the workers need
  */
 export function computePoolSize({ databasePoolMax }: Config, workers: number): number {
-  const pool = databasePoolMax > 0 ? databasePoolMax : Math.max(defaultPool, workers * defaultPoolEach);
+  const pool = databasePoolMax > 0 ? databasePoolMax : defaultPool(workers);
   const each = Math.floor(pool / workers);
   if (each >= poolEachMin) return each;
   throw new ConfigError(
     `PRAXIS_DATABASE_POOL=${pool} is too small for ${workers} workers, which need ${poolEachMin} connections each: set it to ${workers * poolEachMin} at least, or PRAXIS_WORKERS to ${Math.max(1, Math.floor(pool / poolEachMin))}`,
   );
+}
+
+function defaultPool(workers: number): number {
+  return Math.max(Math.min(workers, fewWorkers) * defaultPoolEach.ofFew, workers * defaultPoolEach.ofMany);
 }
 
 /** What Node takes by itself. */

@@ -59,6 +59,8 @@ export class WorkerProcess implements Taker {
   #metrics: readonly MetricValues[] = [];
   #nextMeasure = 1;
   #silentTicks = 0;
+  #usedCores = 0;
+  #vitalsAtMs = 0;
   #connections = 0;
 
   /**
@@ -99,6 +101,11 @@ export class WorkerProcess implements Taker {
 
   get vitals(): Vitals | undefined {
     return this.#vitals;
+  }
+
+  /** Processor time between the last two times that it said it is alive, in cores. */
+  get usedCores(): number {
+    return this.#usedCores;
   }
 
   /** What it had counted when it was asked last. */
@@ -149,6 +156,13 @@ export class WorkerProcess implements Taker {
     else this.#child.send(message, socket, { keepOpen: true }, () => undefined);
   }
 
+  #measureUse({ cpuMicros }: Vitals): void {
+    const nowMs = performance.now();
+    const elapsedMicros = (nowMs - this.#vitalsAtMs) * 1000;
+    this.#usedCores = this.#vitals === undefined ? 0 : (cpuMicros - this.#vitals.cpuMicros) / elapsedMicros;
+    this.#vitalsAtMs = nowMs;
+  }
+
   #hear(message: FromWorker | undefined): void {
     this.#silentTicks = 0;
     switch (message?.kind) {
@@ -162,6 +176,7 @@ export class WorkerProcess implements Taker {
         if (this.#vitals !== undefined) this.#vitals = { ...this.#vitals, connections: message.connections };
         return this.#events.onTaken(this, message.id);
       case 'alive':
+        this.#measureUse(message);
         this.#vitals = message;
         this.#connections = message.connections;
         return this.#events.onVitals(this, message);

@@ -111,6 +111,8 @@ function hear(message: ToWorker | undefined, handle: unknown): void {
       return;
     case 'measure':
       return void measure(message.id);
+    case 'release':
+      return state.service?.connections?.release(message.count);
     case 'leave':
       return heard.leave.resolve(message.lingerMs);
     case undefined:
@@ -138,7 +140,9 @@ function sayAlive(): NodeJS.Timeout {
     const connections = state.service?.connections?.count() ?? 0;
     const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();
-    say({ kind: 'alive', connections, residentBytes: process.memoryUsage.rss(), loopDelaySeconds });
+    const { user, system } = process.cpuUsage();
+    const residentBytes = process.memoryUsage.rss();
+    say({ kind: 'alive', connections, residentBytes, cpuMicros: user + system, loopDelaySeconds });
   }, aliveEveryMs);
   return timer.unref();
 }

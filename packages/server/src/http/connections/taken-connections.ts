@@ -11,6 +11,8 @@ export interface TakenConnections {
   take(socket: Socket): void;
   /** How many are open. */
   count(): number;
+  /** The answers to the next `count` requests end their connections (RFC 9112 §9.6), whose clients connect again. */
+  release(count: number): void;
   /**
    * From now on each answer ends its connection (RFC 9112 §9.6). Connections without a request are kept for `lingerMs`, so that a
    * client that is about to send one gets its answer; then they are closed. What is still open `drainMs` later is cut.
@@ -30,8 +32,10 @@ const lookEveryMs = 20;
 export function takeConnections(server: Server): TakenConnections {
   const open = new Map<Socket, Standing>();
   let leaving = false;
+  let toRelease = 0;
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (leaving) response.setHeader('connection', 'close');
+    if (leaving || toRelease > 0) response.setHeader('connection', 'close');
+    if (toRelease > 0) toRelease -= 1;
     const standing = open.get(socket);
     if (standing === undefined) return;
     standing.requests += 1;
@@ -53,6 +57,9 @@ export function takeConnections(server: Server): TakenConnections {
       server.emit('connection', socket);
     },
     count: () => open.size,
+    release(count) {
+      toRelease = count;
+    },
     async leave(lingerMs, drainMs) {
       leaving = true;
       const lingerUntilMs = performance.now() + lingerMs;

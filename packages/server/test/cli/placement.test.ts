@@ -1,0 +1,59 @@
+/** How many workers get connections, look by look (docs/decisions/0283). */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Look, Placement } from '../../src/cli/serving/placement.ts';
+
+const everyMs = 500;
+
+/** Looks one after another at a machine of two cores; returns how many workers got connections after each. */
+function follow(placement: Placement, looks: readonly Partial<Look>[], fromMs = 0): number[] {
+  return looks.map((look, index) =>
+    placement.decide({
+      nowMs: fromMs + index * everyMs,
+      cores: 2,
+      idleCores: 2,
+      active: [0, 0],
+      usedCores: 0,
+      ...look,
+    }),
+  );
+}
+
+/** Database and callers use what the workers leave. */
+const full: Partial<Look> = { idleCores: 0.1, active: [0.6, 0.6], usedCores: 1.2 };
+const served: Partial<Look> = { idleCores: 0.1, active: [0.95], usedCores: 0.95 };
+/** One worker has no room left, and the machine has. */
+const insufficient: Partial<Look> = { idleCores: 0.9, active: [0.95], usedCores: 0.95 };
+
+test('all workers get connections while the machine has room, and when they fill it themselves', () => {
+  const room: Partial<Look> = { idleCores: 0.3, active: [0.6, 0.6], usedCores: 1.2 };
+  const ownLoad: Partial<Look> = { idleCores: 0, active: [0.95, 0.95], usedCores: 1.9 };
+  const others: Partial<Look> = { idleCores: 0, active: [0.1, 0.1], usedCores: 0.2 };
+  for (const look of [room, ownLoad, others])
+    assert.deepEqual(follow(new Placement(2), Array<typeof look>(4).fill(look)), [2, 2, 2, 2]);
+  assert.deepEqual(follow(new Placement(1), [full, full, full]), [1, 1, 1]);
+});
+
+test('on a full machine half of the workers get them; looks at an idle node in between do not count', () => {
+  const idle: Partial<Look> = { idleCores: 0.1 };
+  assert.deepEqual(follow(new Placement(2), [full, idle, full, served]), [2, 2, 1, 1]);
+  assert.deepEqual(follow(new Placement(2), [full, { ...full, idleCores: 1 }, full, full]), [2, 2, 2, 1]);
+  assert.deepEqual(follow(new Placement(3), [full, full]), [3, 2]);
+});
+
+test('when half of them do not suffice all get connections again, for five minutes at least', () => {
+  const placement = new Placement(2);
+  assert.deepEqual(
+    follow(placement, [full, full, insufficient, served, insufficient, insufficient]),
+    [2, 1, 1, 1, 1, 2],
+  );
+  assert.deepEqual(follow(placement, [full, full, full], 290_000), [2, 2, 2]);
+  assert.deepEqual(follow(placement, [full, full], 310_000), [2, 1]);
+});
+
+test('half a minute after the machine was full for the last time all get connections again', () => {
+  const placement = new Placement(2);
+  assert.deepEqual(follow(placement, [full, full]), [2, 1]);
+  assert.deepEqual(follow(placement, [{}], 30_000), [1]);
+  assert.deepEqual(follow(placement, [{}], 31_000), [2]);
+});
