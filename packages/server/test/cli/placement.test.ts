@@ -12,7 +12,7 @@ function follow(placement: Placement, looks: readonly Partial<Look>[], fromMs = 
       nowMs: fromMs + index * everyMs,
       cores: 2,
       idleCores: 2,
-      active: [0, 0],
+      loopUses: [0, 0],
       usedCores: 0,
       ...look,
     }),
@@ -20,15 +20,15 @@ function follow(placement: Placement, looks: readonly Partial<Look>[], fromMs = 
 }
 
 /** Database and callers use what the workers leave. */
-const full: Partial<Look> = { idleCores: 0.1, active: [0.6, 0.6], usedCores: 1.2 };
-const served: Partial<Look> = { idleCores: 0.1, active: [0.95], usedCores: 0.95 };
-/** One worker has no room left, and the machine has. */
-const insufficient: Partial<Look> = { idleCores: 0.9, active: [0.95], usedCores: 0.95 };
+const full: Partial<Look> = { idleCores: 0.1, loopUses: [0.8, 0.8], usedCores: 1.2 };
+const served: Partial<Look> = { idleCores: 0.1, loopUses: [0.99], usedCores: 0.95 };
+/** The event loop of one worker has no room left, and the machine has. */
+const insufficient: Partial<Look> = { idleCores: 0.5, loopUses: [0.99], usedCores: 0.95 };
 
 test('all workers get connections while the machine has room, and when they fill it themselves', () => {
-  const room: Partial<Look> = { idleCores: 0.3, active: [0.6, 0.6], usedCores: 1.2 };
-  const ownLoad: Partial<Look> = { idleCores: 0, active: [0.95, 0.95], usedCores: 1.9 };
-  const others: Partial<Look> = { idleCores: 0, active: [0.1, 0.1], usedCores: 0.2 };
+  const room: Partial<Look> = { idleCores: 0.3, loopUses: [0.8, 0.8], usedCores: 1.2 };
+  const ownLoad: Partial<Look> = { idleCores: 0, loopUses: [1, 1], usedCores: 1.9 };
+  const others: Partial<Look> = { idleCores: 0, loopUses: [0.5, 0.5], usedCores: 0.2 };
   for (const look of [room, ownLoad, others])
     assert.deepEqual(follow(new Placement(2), Array<typeof look>(4).fill(look)), [2, 2, 2, 2]);
   assert.deepEqual(follow(new Placement(1), [full, full, full]), [1, 1, 1]);
@@ -49,6 +49,11 @@ test('when half of them do not suffice all get connections again, for five minut
   );
   assert.deepEqual(follow(placement, [full, full, full], 290_000), [2, 2, 2]);
   assert.deepEqual(follow(placement, [full, full], 310_000), [2, 1]);
+});
+
+test('work of other threads, such as signing tokens, does not make an event loop insufficient', () => {
+  const signing: Partial<Look> = { idleCores: 0.5, loopUses: [0.7], usedCores: 1.3 };
+  assert.deepEqual(follow(new Placement(2), [full, full, signing, signing, signing]), [2, 1, 1, 1, 1]);
 });
 
 test('half a minute after the machine was full for the last time all get connections again', () => {

@@ -50,6 +50,8 @@ export interface Vitals {
   readonly residentBytes: number;
   /** Processor time that its process has used so far. */
   readonly cpuMicros: number;
+  /** Share of the time since the last time in which the event loop was busy. */
+  readonly loopUse: number;
   /** Longest delay of the event loop since the last time, in seconds. */
   readonly loopDelaySeconds: number;
 }

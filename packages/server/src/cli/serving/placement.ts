@@ -12,8 +12,8 @@ export interface Look {
   readonly cores: number;
   /** Processor time that nobody used, in cores. */
   readonly idleCores: number;
-  /** Processor time of each worker that gets connections, in cores. */
-  readonly active: readonly number[];
+  /** Share of the time in which the event loop was busy, of each worker that gets connections. */
+  readonly loopUses: readonly number[];
   /** Processor time of all workers, in cores. */
   readonly usedCores: number;
 }
@@ -24,10 +24,8 @@ const fullShare = 1 / 8;
 const usedCoresMin = 0.5;
 /** Of the processor time that the workers could use: with more, half of them do not suffice. */
 const packableShare = 0.75;
-/** Workers that use more of a core each have no room left. */
-const saturatedShare = 0.85;
-/** Another worker finds this much of a core. */
-const spareCores = 0.5;
+/** Event loops that are busy for more of the time have no room left. */
+const saturatedShare = 0.95;
 const looksMin = 2;
 /** After the machine was full for the last time. */
 const quietMs = 30_000;
@@ -51,7 +49,7 @@ export class Placement {
   decide(look: Look): number {
     const isFull = look.idleCores < look.cores * fullShare;
     if (isFull) this.#fullAtMs = look.nowMs;
-    if (this.#isPacked) this.#isPacked = this.#suffices(look);
+    if (this.#isPacked) this.#isPacked = this.#suffices(look, isFull);
     else this.#isPacked = this.#isCrowded(look, isFull);
     return this.#isPacked ? Math.ceil(this.#workers / 2) : this.#workers;
   }
@@ -67,8 +65,8 @@ export class Placement {
     return true;
   }
 
-  #suffices({ nowMs, idleCores, active }: Look): boolean {
-    const isSaturated = idleCores >= spareCores && active.every((cores) => cores >= saturatedShare);
+  #suffices({ nowMs, loopUses }: Look, isFull: boolean): boolean {
+    const isSaturated = !isFull && loopUses.every((use) => use >= saturatedShare);
     this.#saturatedLooks = isSaturated ? this.#saturatedLooks + 1 : 0;
     if (this.#saturatedLooks >= looksMin) {
       this.#spreadUntilMs = nowMs + insufficientMs;

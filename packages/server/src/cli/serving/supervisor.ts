@@ -266,6 +266,7 @@ export class Supervisor {
 
   /** Lets as many workers have connections as serve best; those that have too many release them. */
   #place(): void {
+    if (this.#slots.length === 1) return;
     const idleCores = this.#readIdleCores();
     if (!this.#isStarted || this.#isStopping) return;
     const serving = this.#current();
@@ -274,7 +275,7 @@ export class Supervisor {
       nowMs: performance.now(),
       cores: this.#cores,
       idleCores,
-      active: active.map(({ usedCores }) => usedCores),
+      loopUses: active.map(({ vitals }) => vitals?.loopUse ?? 0),
       usedCores: serving.reduce((sum, { usedCores }) => sum + usedCores, 0),
     });
     const chosen = serving.slice(0, count);

@@ -3,7 +3,7 @@
  * channel to the supervisor; without it the worker ends.
  */
 import { Socket } from 'node:net';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { openPlatform, type Platform, type Service, startService } from '../../app.ts';
 import { readConfig } from '../../base/config.ts';
 import { openLog } from '../../base/log.ts';
@@ -136,13 +136,17 @@ async function measure(id: number): Promise<void> {
 function sayAlive(): NodeJS.Timeout {
   const delay = monitorEventLoopDelay({ resolution: loopLookMs });
   delay.enable();
+  let loop = performance.eventLoopUtilization();
   const timer = setInterval(() => {
+    const before = loop;
+    loop = performance.eventLoopUtilization();
+    const loopUse = performance.eventLoopUtilization(loop, before).utilization;
     const connections = state.service?.connections?.count() ?? 0;
     const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();
     const { user, system } = process.cpuUsage();
     const residentBytes = process.memoryUsage.rss();
-    say({ kind: 'alive', connections, residentBytes, cpuMicros: user + system, loopDelaySeconds });
+    say({ kind: 'alive', connections, residentBytes, cpuMicros: user + system, loopUse, loopDelaySeconds });
   }, aliveEveryMs);
   return timer.unref();
 }
