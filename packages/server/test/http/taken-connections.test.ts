@@ -64,12 +64,18 @@ test('as many connections end with their next answers as are released, and the o
     createServer((_request, response) => response.end('{}')),
   );
   const [first, second, third] = [await openRaw(origin), await openRaw(origin), await openRaw(origin)];
-  const ask = async (raw: typeof first): Promise<string | null> => {
-    raw.write(request);
+  const ask = async (raw: typeof first, sent = request): Promise<string | null> => {
+    raw.write(sent);
     return (await raw.answer()).headers.get('connection');
   };
   assert.equal(await ask(first), 'keep-alive');
   taken.release(2);
+  const unaffected = [
+    request.replace('/', '/health/live'),
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
+    'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+  ];
+  for (const sent of unaffected) assert.equal(await ask(first, sent), 'keep-alive');
   assert.deepEqual([await ask(first), await ask(second), await ask(third)], ['close', 'close', 'keep-alive']);
   await Promise.all([first.closed, second.closed]);
   assert.equal(await ask(third), 'keep-alive');

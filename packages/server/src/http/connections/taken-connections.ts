@@ -11,7 +11,10 @@ export interface TakenConnections {
   take(socket: Socket): void;
   /** How many are open. */
   count(): number;
-  /** The answers to the next `count` requests end their connections (RFC 9112 §9.6), whose clients connect again. */
+  /**
+   * The answers to the next `count` requests without a body end their connections (RFC 9112 §9.6), whose clients connect again.
+   * Health checks do not count: each process keeps those that ask it.
+   */
   release(count: number): void;
   /**
    * From now on each answer ends its connection (RFC 9112 §9.6). Connections without a request are kept for `lingerMs`, so that a
@@ -33,9 +36,11 @@ export function takeConnections(server: Server): TakenConnections {
   const open = new Map<Socket, Standing>();
   let leaving = false;
   let toRelease = 0;
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (leaving || toRelease > 0) response.setHeader('connection', 'close');
-    if (toRelease > 0) toRelease -= 1;
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const isReleased = toRelease > 0 && isReleasable(request);
+    if (isReleased) toRelease -= 1;
+    if (leaving || isReleased) response.setHeader('connection', 'close');
     const standing = open.get(socket);
     if (standing === undefined) return;
     standing.requests += 1;
@@ -69,4 +74,10 @@ export function takeConnections(server: Server): TakenConnections {
       for (const socket of open.keys()) socket.destroy();
     },
   };
+}
+
+/** A client that is still sending a body when its connection ends may lose the answer. */
+function isReleasable({ headers, url }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return !hasBody && url?.startsWith('/health/') !== true;
 }
