@@ -4,23 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { startService } from '../../src/app.ts';
 import { setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { editorOf } from '../practice/calendars/world.ts';
-import { recording } from '../support/recording.ts';
-import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import { openRecordedService } from '../support/recorded-service.ts';
+import { makeApplication, makeFirm, openCaller } from '../support/service.ts';
 
-const plain = await openTestService({ after });
 const sent: string[] = [];
-const database = recording(plain.platform.database, (_firm, { text }) => sent.push(text));
-const recorded = await startService({
-  ...plain.platform,
-  database,
-  store: openStore(database, undefined, plain.clock),
-});
-after(() => recorded.drain());
-const service = { ...plain, service: recorded, origin: recorded.origin };
+const service = await openRecordedService({ after }, (_firm, { text }) => sent.push(text));
 const maple = await makeFirm(service, 'maple');
 const application = await makeApplication(service, 'Operator', ['acl/*'], [maple]);
 const caller = await openCaller(service, application, maple);

@@ -1,22 +1,12 @@
 /** What `Patient/$everything` sends to the database: searches of the types that the patient has, and none of the sixty others. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { startService } from '../../src/app.ts';
-import { openStore } from '../../src/storage/store.ts';
-import { recording } from '../support/recording.ts';
+import { openRecordedService } from '../support/recorded-service.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
-import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import { makeApplication, makeFirm, openCaller } from '../support/service.ts';
 
-const plain = await openTestService({ after });
 const sent: string[] = [];
-const database = recording(plain.platform.database, (_firm, { text }) => sent.push(text));
-const recorded = await startService({
-  ...plain.platform,
-  database,
-  store: openStore(database, undefined, plain.clock),
-});
-after(() => recorded.drain());
-const service = { ...plain, service: recorded, origin: recorded.origin };
+const service = await openRecordedService({ after }, (_firm, { text }) => sent.push(text));
 const maple = await makeFirm(service, 'maple');
 const caller = await openCaller(service, await makeApplication(service, 'Full', ['acl/*'], [maple]), maple);
 const searches = (): number => sent.filter((text) => text.includes('page AS MATERIALIZED')).length;

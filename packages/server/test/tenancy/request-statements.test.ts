@@ -7,13 +7,11 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { startService } from '../../src/app.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { getTypeNumber } from '../../src/search/numbers.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { blocksOf, prepared } from '../support/prepared-plans.ts';
-import { recording } from '../support/recording.ts';
+import { openRecordedService } from '../support/recorded-service.ts';
 import {
   callerOf,
   clientForm,
@@ -21,7 +19,6 @@ import {
   makeApplication,
   makeFirm,
   openCaller,
-  openTestService,
   passwordForm,
   postForm,
 } from '../support/service.ts';
@@ -42,17 +39,10 @@ function noteRequest(what: string): void {
   during = what;
 }
 
-const plain = await openTestService({ after }, { PRAXIS_DATA_DIR: openScratchDirectory({ after }).path });
-const database = recording(plain.platform.database, (firm, statement) => recorded.push({ firm, statement, during }));
-const recordedService = await startService({
-  ...plain.platform,
-  database,
-  store: openStore(database, undefined, plain.clock),
+const service = await openRecordedService({ after }, (firm, statement) => recorded.push({ firm, statement, during }), {
+  PRAXIS_DATA_DIR: openScratchDirectory({ after }).path,
 });
-after(() => recordedService.drain());
-const service = { ...plain, service: recordedService, origin: recordedService.origin };
-
-const tables = await tenantTables(plain.database.owner);
+const tables = await tenantTables(service.database.owner);
 const maple = await makeFirm(service, 'maple');
 const cedar = await makeFirm(service, 'cedar');
 /** Has no rows at all. */
@@ -74,7 +64,6 @@ const narrow = await makeApplication(
   [maple],
 );
 
-const platform = { ...plain.platform, database, store: openStore(database, undefined, plain.clock) };
 const started = recorded.length;
 const swept = new Map<string, { readonly firm: number; readonly statements: readonly Recorded[] }>();
 for (const [name, firm, caller] of [
@@ -90,7 +79,7 @@ for (const [name, firm, caller] of [
   await service.service.jobs.settle();
   await service.service.parts.ledger.flush();
   const from = recorded.length;
-  const sweeper = { caller, firm, platform, during: noteRequest };
+  const sweeper = { caller, firm, platform: service.recorded, during: noteRequest };
   await sweepResources(sweeper);
   if (name.startsWith('operator')) {
     await sweepDocuments(sweeper);
@@ -195,7 +184,9 @@ test('in the plan of each statement every scan of a tenant table is bounded by t
   for (const { firm, statement, during: asked } of byText.values()) {
     // A statement that the template would not make: the recorded one, to be explained and not run.
     const explained = { ...statement, text: `EXPLAIN (FORMAT JSON) ${statement.text}`, values: statement.values };
-    const [row] = await plain.database.owner.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(explained);
+    const [row] = await service.database.owner.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>(
+      explained,
+    );
     const plan = row?.['QUERY PLAN'][0]?.Plan;
     assert.ok(plan, asked);
     for (const node of nodesOf(plan)) {
@@ -227,7 +218,7 @@ function withoutFirm(statement: Sql): Sql {
 async function foundBy(statement: Sql, firm: number | undefined): Promise<readonly unknown[]> {
   let rows: readonly unknown[] = [];
   const undone = new Error('undone');
-  const of = firm === undefined ? plain.database.owner : plain.platform.database;
+  const of = firm === undefined ? service.database.owner : service.platform.database;
   const work = of.transaction(firm, async (tx) => {
     const found = await tx.query<Readonly<Record<string, unknown>>>(statement);
     // Both are transactions of the whole server, on which other test files work meanwhile.
@@ -279,25 +270,25 @@ test('without its firm no statement that reads finds a row of another firm', asy
 
 test('without its firm no statement that writes changes a row of another firm', async () => {
   await service.service.jobs.settle();
-  const before = await tenantRows(plain.database.owner);
+  const before = await tenantRows(service.database.owner);
   let run = 0;
   for (const { statement } of ofMaple(changes).flatMap(([, sent]) => sent)) {
     run += 1;
     // Row-level security refuses rows of maple, or there is none to change.
-    await plain.platform.database
+    await service.platform.database
       .forFirm(birch.id)
       .query(withoutFirm(statement))
       .catch((error: unknown) => assert.match(String(error), /row-level security|violates/));
   }
   assert.ok(run > 15, `${run} statements`);
-  assert.deepEqual(await tenantRows(plain.database.owner), before);
+  assert.deepEqual(await tenantRows(service.database.owner), before);
 });
 
 /** Rows that the practice has gained since: of its ledger, and resources and versions of a type that the sweep leaves alone. */
 const gained = 100_000;
 
 async function grow(): Promise<void> {
-  const { owner } = plain.database;
+  const { owner } = service.database;
   const numbers = sql`generate_series(1, ${gained}::int) AS n`;
   await owner.query(sql`
     INSERT INTO audit_event (at, xid, seq, firm, epoch, application, shown, rtype, outcome, interaction, id, elements, patients)
@@ -322,7 +313,7 @@ const fewBlocks = 60;
 async function blocksByText(statements: ReadonlyMap<string, Recorded>): Promise<ReadonlyMap<string, number>> {
   const blocks = new Map<string, number>();
   const undone = new Error('undone');
-  const work = plain.platform.database.transaction(maple.id, async (tx) => {
+  const work = service.platform.database.transaction(maple.id, async (tx) => {
     for (const [index, [text, { statement }]] of [...statements].entries()) {
       for (let run = 0; run < 2; run += 1) blocks.set(text, blocksOf(await prepared(tx, `s${index}`, statement)));
     }
@@ -336,7 +327,7 @@ test('no statement reads more as the ledger and other records of the practice gr
   const statements = new Map(
     ofMaple((each) => !changes(each)).flatMap(([text, sent]) => sent.slice(-1).map((each) => [text, each])),
   );
-  await plain.database.owner.query(sql`ANALYZE`);
+  await service.database.owner.query(sql`ANALYZE`);
   const before = await blocksByText(statements);
   await grow();
   const now = await blocksByText(statements);

@@ -4,28 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { startService } from '../../../src/app.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { claimSlot } from '../../../src/practice/booking/holding.ts';
 import { withReservation } from '../../../src/practice/booking/reserve.ts';
 import { findSlotRules } from '../../../src/practice/calendars/slots/offered-slot.ts';
-import { openStore } from '../../../src/storage/store.ts';
-import { recording } from '../../support/recording.ts';
-import { type Answer, makeApplication, makeFirm, openCaller, openTestService } from '../../support/service.ts';
+import { openRecordedService } from '../../support/recorded-service.ts';
+import { type Answer, makeApplication, makeFirm, openCaller } from '../../support/service.ts';
 import { editorOf, keepCalendar, plainCalendar, put, putPlaces } from '../calendars/world.ts';
 
-const plain = await openTestService({ after });
 const sent: string[] = [];
-const database = recording(plain.platform.database, (firm, { text }) => {
+const service = await openRecordedService({ after }, (firm, { text }) => {
   if (firm !== undefined && !text.includes('praxis_audit(')) sent.push(text);
 });
-const recorded = await startService({
-  ...plain.platform,
-  database,
-  store: openStore(database, undefined, plain.clock),
-});
-after(() => recorded.drain());
-const service = { ...plain, service: recorded, origin: recorded.origin };
 const maple = await makeFirm(service, 'maple', 'sandbox', 'Europe/Berlin');
 const caller = await openCaller(service, await makeApplication(service, 'Everything', ['acl/*'], [maple]), maple);
 await putPlaces(caller, ['12', '13', '14'], ['3', '31', '32']);
