@@ -1,7 +1,7 @@
 /**
- * The port of a node. The supervisor accepts connections and hands each to the worker that has the fewest; no byte of it is read
- * here. A connection belongs to a worker once that worker says so: until then it is kept, and goes to another worker if the
- * first one dies (docs/decisions/0235). While there is no worker, connections wait.
+ * The port of a node. The supervisor accepts connections and hands each to the worker that has the fewest, of those that get
+ * connections (placement.ts); no byte of it is read here. A connection belongs to a worker once that worker says so: until then it
+ * is kept, and goes to another worker if the first one dies (docs/decisions/0235). While there is no worker, connections wait.
  */
 import { createServer, type Socket } from 'node:net';
 
