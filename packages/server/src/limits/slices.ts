@@ -19,6 +19,8 @@ export interface Slices {
   nextOfLong(of: TurnOf, age: WorkAge): Promise<void>;
   /** Resolves as `work` does, which takes many slices and much memory: no other such work is under way meanwhile. */
   alone<T>(of: TurnOf, work: () => Promise<T>): Promise<T>;
+  /** How many slices of long work have begun so far. */
+  countLong(): number;
 }
 
 /** In ms of `performance.now()`. */
@@ -49,6 +51,7 @@ export function openSlices(): Slices {
   const inTurn = openFairQueue(unlimited);
   const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
   const longInTurn = openFairQueue(unlimited);
+  let longBegun = 0;
   const rest = openRest();
   const oldestFirst = openOldestFirst();
   const nextOfLong: Slices['nextOfLong'] = (of, age) => {
@@ -56,6 +59,7 @@ export function openSlices(): Slices {
     void longInTurn(of, async () => {
       await rest();
       await next(of);
+      longBegun += 1;
       oldestFirst.begin(of);
     });
     return begun;
@@ -67,8 +71,10 @@ export function openSlices(): Slices {
     alone: (of, work) =>
       alone(of, async () => {
         await next(of);
+        longBegun += 1;
         return await work();
       }),
+    countLong: () => longBegun,
   };
 }
 

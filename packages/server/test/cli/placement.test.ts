@@ -1,4 +1,4 @@
-/** How many workers get connections, look by look (docs/decisions/0283). */
+/** How many workers get connections, look by look (docs/decisions/0283, 0284). */
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Look, Placement } from '../../src/cli/serving/placement.ts';
@@ -14,6 +14,7 @@ function follow(placement: Placement, looks: readonly Partial<Look>[], fromMs = 
       idleCores: 2,
       loopUses: [0, 0],
       usedCores: 0,
+      hasLongWork: false,
       ...look,
     }),
   );
@@ -61,4 +62,14 @@ test('half a minute after the machine was full for the last time all get connect
   assert.deepEqual(follow(placement, [full, full]), [2, 1]);
   assert.deepEqual(follow(placement, [{}], 30_000), [1]);
   assert.deepEqual(follow(placement, [{}], 31_000), [2]);
+});
+
+test('while there is long work all workers get them, however full the machine is, and for half a minute after it', () => {
+  const placement = new Placement(2);
+  const long: Partial<Look> = { ...full, hasLongWork: true };
+  assert.deepEqual(follow(placement, [full, full, served]), [2, 1, 1]);
+  assert.deepEqual(follow(placement, [{ ...served, hasLongWork: true }, full, full], 2_000), [2, 2, 2]);
+  assert.deepEqual(follow(placement, [full, long, full, full], 31_000), [2, 2, 2, 2]);
+  assert.deepEqual(follow(placement, [full, full], 60_000), [2, 2]);
+  assert.deepEqual(follow(placement, [full, full], 63_000), [2, 1]);
 });

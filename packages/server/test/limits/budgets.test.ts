@@ -159,6 +159,7 @@ test('a budget that has taken many slices is one of long work', async () => {
     next: async () => void given.push('short'),
     nextOfLong: async () => void given.push('long'),
     alone: () => assert.fail('nothing asks to be alone'),
+    countLong: () => 0,
   };
   const budget = openBudgets(slices)({ application: 1, firm: 1 }, { ...limits, ms: 60_000 });
   for (let slice = 0; slice < 6; slice += 1) {

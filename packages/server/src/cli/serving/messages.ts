@@ -54,6 +54,8 @@ export interface Vitals {
   readonly loopUse: number;
   /** Longest delay of the event loop since the last time, in seconds. */
   readonly loopDelaySeconds: number;
+  /** Whether a slice of long work (limits/slices.ts) has begun since the last time. */
+  readonly hasLongWork: boolean;
 }
 
 /** How often a worker says that it is alive, in ms. */

@@ -1,7 +1,7 @@
 /**
  * How many workers get connections. On a full machine workers take processor time from each other: each answers a few requests
  * before another process runs on its core, with cold caches. Half of the workers then answer as much for less
- * (docs/decisions/0283).
+ * (docs/decisions/0283). Long work of one caller delays the others of its event loop, so then all workers serve (0284).
  */
 import os from 'node:os';
 
@@ -16,6 +16,8 @@ export interface Look {
   readonly loopUses: readonly number[];
   /** Processor time of all workers, in cores. */
   readonly usedCores: number;
+  /** Some worker has work that takes many slices of its event loop. */
+  readonly hasLongWork: boolean;
 }
 
 /** A machine with less idle time is full. */
@@ -27,7 +29,7 @@ const packableShare = 0.75;
 /** Event loops that are busy for more of the time have no room left. */
 const saturatedShare = 0.95;
 const looksMin = 2;
-/** After the machine was full for the last time. */
+/** After the machine was full for the last time, or there was long work. */
 const quietMs = 30_000;
 /** After half of the workers did not suffice. */
 const insufficientMs = 300_000;
@@ -39,6 +41,7 @@ export class Placement {
   #fullLooks = 0;
   #saturatedLooks = 0;
   #fullAtMs = Number.NEGATIVE_INFINITY;
+  #longAtMs = Number.NEGATIVE_INFINITY;
   #spreadUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(workers: number) {
@@ -49,6 +52,7 @@ export class Placement {
   decide(look: Look): number {
     const isFull = look.idleCores < look.cores * fullShare;
     if (isFull) this.#fullAtMs = look.nowMs;
+    if (look.hasLongWork) this.#longAtMs = look.nowMs;
     if (this.#isPacked) this.#isPacked = this.#suffices(look, isFull);
     else this.#isPacked = this.#isCrowded(look, isFull);
     return this.#isPacked ? Math.ceil(this.#workers / 2) : this.#workers;
@@ -57,6 +61,7 @@ export class Placement {
   /** Looks at an idle node say nothing about it. */
   #isCrowded({ nowMs, usedCores }: Look, isFull: boolean): boolean {
     if (this.#workers === 1 || nowMs < this.#spreadUntilMs || usedCores < usedCoresMin) return false;
+    if (this.#isLong(nowMs)) return false;
     const isPackable = isFull && usedCores <= this.#workers * packableShare;
     this.#fullLooks = isPackable ? this.#fullLooks + 1 : 0;
     if (this.#fullLooks < looksMin) return false;
@@ -66,6 +71,7 @@ export class Placement {
   }
 
   #suffices({ nowMs, loopUses }: Look, isFull: boolean): boolean {
+    if (this.#isLong(nowMs)) return false;
     const isSaturated = !isFull && loopUses.every((use) => use >= saturatedShare);
     this.#saturatedLooks = isSaturated ? this.#saturatedLooks + 1 : 0;
     if (this.#saturatedLooks >= looksMin) {
@@ -73,6 +79,10 @@ export class Placement {
       return false;
     }
     return nowMs - this.#fullAtMs < quietMs;
+  }
+
+  #isLong(nowMs: number): boolean {
+    return nowMs - this.#longAtMs < quietMs;
   }
 }
 

@@ -276,6 +276,7 @@ export class Supervisor {
       cores: this.#cores,
       idleCores,
       loopUses: active.map(({ vitals }) => vitals?.loopUse ?? 0),
+      hasLongWork: serving.some(({ vitals }) => vitals?.hasLongWork === true),
       usedCores: serving.reduce((sum, { usedCores }) => sum + usedCores, 0),
     });
     const chosen = serving.slice(0, count);

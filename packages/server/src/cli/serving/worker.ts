@@ -137,6 +137,7 @@ function sayAlive(): NodeJS.Timeout {
   const delay = monitorEventLoopDelay({ resolution: loopLookMs });
   delay.enable();
   let loop = performance.eventLoopUtilization();
+  let longSlices = 0;
   const timer = setInterval(() => {
     const before = loop;
     loop = performance.eventLoopUtilization();
@@ -146,7 +147,11 @@ function sayAlive(): NodeJS.Timeout {
     delay.reset();
     const { user, system } = process.cpuUsage();
     const residentBytes = process.memoryUsage.rss();
-    say({ kind: 'alive', connections, residentBytes, cpuMicros: user + system, loopUse, loopDelaySeconds });
+    const longBefore = longSlices;
+    longSlices = state.service?.parts.slices.countLong() ?? 0;
+    const hasLongWork = longSlices > longBefore;
+    const cpuMicros = user + system;
+    say({ kind: 'alive', connections, residentBytes, cpuMicros, loopUse, loopDelaySeconds, hasLongWork });
   }, aliveEveryMs);
   return timer.unref();
 }
