@@ -10,7 +10,9 @@ import pg from 'pg';
 import type { Log } from '../../base/log.ts';
 import { type Sql, sql } from '../sql.ts';
 import { classifyFailure, isFatal } from '../sqlstate.ts';
+import type { KnownColumns } from './known-columns.ts';
 import { type BatchOutcome, executionsMax, MultiTenantBatch, rolledBack } from './multi-tenant-batch.ts';
+import { areTexts, toParameterTexts } from './parameter-texts.ts';
 import {
   type FirmPlan,
   firmSetting,
@@ -24,7 +26,7 @@ import {
 import { openNames, type PreparedNames } from './prepared-names.ts';
 import type { SharedTime } from './shared-time.ts';
 import type { Asker } from './shares.ts';
-import { areTexts, type FirmValue, groupByFirm, type Queued, toParameterTexts } from './statement-queue.ts';
+import { type FirmValue, groupByFirm, type Queued } from './statement-queue.ts';
 
 export type { FirmValue } from './statement-queue.ts';
 
@@ -60,6 +62,7 @@ export class Connection {
   readonly #client: pg.Client;
   readonly #hooks: ConnectionHooks;
   readonly #prepared = openNames(preparedPerConnectionMax);
+  readonly #columns: KnownColumns = new Map();
   /** Settings hold for one segment only: there is a pooler between, and the next segment may run in another session. */
   readonly #settingOnce: boolean;
   #setting: { readonly value: FirmValue; confirmed: boolean } | undefined;
@@ -301,6 +304,7 @@ export class Connection {
         statement,
         name,
         evict,
+        columns: this.#columns,
         ...settings,
         settle: (error, rows) => {
           if (error !== undefined) this.#failed(error);

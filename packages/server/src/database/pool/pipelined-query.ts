@@ -2,7 +2,7 @@
  * One statement on a pipelined connection, with the firm's setting before it where needed, as one unit of the extended
  * query protocol (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING):
  *
- *     [Bind, Execute set_config('praxis.firm', …)] [the same of 'statement_timeout'] [Parse] Bind Describe Execute  Sync
+ *     [Bind, Execute set_config('praxis.firm', …)] [the same of 'statement_timeout'] [Parse] Bind [Describe] Execute  Sync
  *
  * After an error the server skips everything up to Sync, so when the setting fails the statement does not run; when the
  * statement fails the setting is rolled back with it.
@@ -13,6 +13,8 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Sql } from '../sql.ts';
+import { type Columns, copyColumns, type KnownColumns } from './known-columns.ts';
+import { areTexts, toParameterTexts } from './parameter-texts.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -44,6 +46,8 @@ export interface PipelinedPlan {
   readonly firm: FirmPlan | undefined;
   /** Instead of the session's statement timeout. */
   readonly timeoutMs: number | undefined;
+  /** Of what the connection has prepared. */
+  readonly columns: KnownColumns;
   readonly settle: Settle;
 }
 
@@ -68,8 +72,10 @@ interface DriverQuery {
   name: string | undefined;
   queryMode: 'extended' | undefined;
   /** Reads rows once their columns were described. */
-  readonly _result: { parseRow(fields: unknown): Row };
+  readonly _result: Columns & { parseRow(fields: unknown): Row };
+  _accumulateRows: unknown;
   submit(wire: Wire): Error | null;
+  prepare(wire: Wire): void;
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, wire: Wire): void;
@@ -108,10 +114,32 @@ export class PipelinedQuery extends BaseQuery {
       wire.close({ type: 'S', name: evict });
       delete wire.parsedStatements[evict];
       delete wire.submittedNamedStatements[evict];
+      this.#plan.columns.delete(evict);
     }
     if (firm !== undefined) sendFirm(wire, firm);
     if (timeoutMs !== undefined) sendSetting(wire, timeoutSetting.name, [String(timeoutMs)]);
     return super.submit(wire);
+  }
+
+  /** Writes the statement; pg calls it. */
+  override prepare(wire: Wire): void {
+    const { name, columns, statement } = this.#plan;
+    const known = name === undefined ? undefined : columns.get(name);
+    if (name === undefined || known === undefined || !areTexts(statement.values)) {
+      super.prepare(wire);
+      return;
+    }
+    Object.assign(this._result, known);
+    this._accumulateRows = true;
+    wire.bind({ portal: '', statement: name, values: toParameterTexts(statement.values), valueMapper: undefined });
+    wire.execute({ portal: '', rows: 0 });
+    wire.sync();
+  }
+
+  override handleRowDescription(message: unknown): void {
+    super.handleRowDescription(message);
+    const { name, columns } = this.#plan;
+    if (name !== undefined) columns.set(name, copyColumns(this._result));
   }
 
   override handleDataRow(message: unknown): void {
