@@ -4,10 +4,14 @@
  */
 import { type BudgetedWork, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
+import { sql } from '../../database/sql.ts';
 import { makeTooCostlyError } from '../../limits/budgets.ts';
 import { includedBytesMax } from '../../search/includes/include-limits.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
+import { isWithinBytes } from '../../search/sql/page-bytes.ts';
 import { countBytes, type StoredResource } from '../../storage/store.ts';
 import type { InteractionContext } from '../context.ts';
+import { mayFindAll } from '../search/compartment-types.ts';
 import { planSearch, strictly } from '../search/searching.ts';
 import { selectAllPages } from '../search/select-page.ts';
 
@@ -51,7 +55,10 @@ export async function findNamed(
     if (context.policy.allows(type, 's')) idsByType.set(type, [...(idsByType.get(type) ?? []), id]);
   }
   const found = new Map<string, StoredResource>();
-  let bytes = 0;
+  const keys = [...idsByType].filter(([type]) => mayFindAll(context, type, ['_id']));
+  for (const row of await readByKeys(context, keys)) found.set(`${row.type}/${row.id}`, row);
+  for (const [type] of keys) idsByType.delete(type);
+  let bytes = countBytes([...found.values()]);
   for (const [type, ids] of idsByType) {
     for (let start = 0; start < ids.length; start += idsPerSearch) {
       const asked = ['_id', ids.slice(start, start + idsPerSearch).join(',')] as const;
@@ -64,6 +71,31 @@ export async function findNamed(
     }
   }
   return names.flatMap((name) => found.get(name) ?? []);
+}
+
+/** The live resources of these types and ids, in no order, by one statement. @throws PraxisError `too-costly` */
+async function readByKeys(
+  { store, scope }: InteractionContext,
+  idsByType: readonly (readonly [type: string, ids: readonly string[]])[],
+): Promise<readonly StoredResource[]> {
+  if (idsByType.length === 0) return [];
+  const keys = idsByType.flatMap(([type, ids]) => ids.map((id) => ({ rtype: getTypeNumber(type), id })));
+  const { firm, application } = scope;
+  const rows = await store.selectPage(
+    scope,
+    sql`
+      SELECT e.epoch, r.rtype, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.rid
+      FROM access_epoch e LEFT JOIN LATERAL (
+        SELECT *, ${isWithinBytes(sql`octet_length(content)`, sql`ORDER BY rid`, includedBytesMax)} AS within FROM (
+        SELECT c.* FROM unnest(${keys.map(({ rtype }) => rtype)}::smallint[], ${keys.map(({ id }) => id)}::text[]) AS k(rtype, id)
+        CROSS JOIN LATERAL (
+          SELECT rid, rtype, id, vid, lu, content FROM resource
+          WHERE firm = ${firm} AND rtype = k.rtype AND id = k.id AND content IS NOT NULL OFFSET 0) c) page) r ON true
+      WHERE e.firm = ${firm} AND e.application = ${application}`,
+  );
+  if (rows.some(({ deleted }) => deleted))
+    throw makeTooCostlyError({ ...reading, limit: 'bytes', max: includedBytesMax });
+  return rows;
 }
 
 const reading: BudgetedWork = {

@@ -30,6 +30,15 @@ export function isSearchableBy(context: InteractionContext, type: string, codes:
   return searchGrants(context.policy, type, definitionsOf(type, codes)).length > 0;
 }
 
+/** Whether the caller finds every resource of the type by these parameters: no criterion of its rights restricts rows. */
+export function mayFindAll(
+  context: Pick<InteractionContext, 'policy'>,
+  type: string,
+  codes: readonly string[],
+): boolean {
+  return searchGrants(context.policy, type, definitionsOf(type, codes)).some(({ criteria }) => criteria.length === 0);
+}
+
 /**
  * For those who have no usable scope.
  * @throws PraxisError `access-denied` naming what is missing

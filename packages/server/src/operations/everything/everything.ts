@@ -17,7 +17,8 @@ import { buildResourceResponse } from '../result.ts';
 import { type EverythingParameters, encodeEverythingParameters, readEverythingParameters } from './parameters.ts';
 import { openEverythingPosition, type Position, sealEverythingPosition } from './position.ts';
 import { findSupportingRows } from './supporting.ts';
-import { findFirstPosition, walk } from './walk.ts';
+import { findFirstPosition, type WalkedPage, walk } from './walk.ts';
+import { readWholeRecord } from './whole-record.ts';
 
 const dates = [
   declareInput('start', 'date', 'Care on this date or after it.'),
@@ -71,10 +72,7 @@ export const encounterEverything: Operation = {
  */
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const asked = readEverythingParameters(request);
-  const first = await findFirstPosition(context, asked);
-  if (first === undefined && asked.id !== '') return refuseNotFound(asked.type, asked.id);
-  const position = asked.cursor === undefined ? first : openEverythingPosition(context, asked, asked.cursor);
-  const page = position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
+  const page = await readPage(context, asked);
   const rows = page.rows.map(({ row }) => row);
   const matches = await discloseRows(context, 's', rows, {});
   const compartments = [...new Set(page.rows.map(({ of }) => of))];
@@ -92,6 +90,15 @@ async function answer(context: InteractionContext, request: OperationRequest): P
     ],
   });
   return buildResourceResponse(body);
+}
+
+async function readPage(context: InteractionContext, asked: EverythingParameters): Promise<WalkedPage> {
+  const whole = await readWholeRecord(context, asked);
+  if (whole !== undefined) return { rows: whole.map((row) => ({ row, of: asked.id })), next: undefined };
+  const first = await findFirstPosition(context, asked);
+  if (first === undefined && asked.id !== '') return refuseNotFound(asked.type, asked.id);
+  const position = asked.cursor === undefined ? first : openEverythingPosition(context, asked, asked.cursor);
+  return position === undefined ? { rows: [], next: undefined } : await walk(context, asked, position);
 }
 
 function entryOf(context: InteractionContext, { row, resource }: ShownRow, mode: 'match' | 'include') {
