@@ -1,6 +1,6 @@
 /**
  * Index rows as array parameters of the write function: one array per column, those of all resources of a call one after
- * another, with the position of their resource in a first array.
+ * another, with the position of their resource in a first array; negative and in front, where the row is gone.
  * Array literals: https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO. They are written here rather than by the
  * driver: a write carries 35 of them.
  */
@@ -23,14 +23,20 @@ const doubles = new Set<Column>(['numberLo', 'numberHi']);
 
 export type IndexKind = keyof typeof kinds;
 
-/** Of one kind: the array literal of positions (from 1), then those of the columns. */
+/** Of one kind: the array literal of positions (from 1; below 0 of a row that is gone), then those of the columns. */
 type KindArrays = readonly string[];
+
+/** The rows of a resource; beside those of the version before only what differs is meant. */
+export interface IndexedResource {
+  readonly index: IndexRows;
+  readonly indexBefore?: IndexRows | undefined;
+}
 
 /**
  * The array literals of `resources`, by kind. Rows of one resource that the database would hold equal appear once: the
  * write function inserts them without asking.
  */
-export function indexArrays(resources: readonly IndexRows[]): Readonly<Record<IndexKind, KindArrays>> {
+export function indexArrays(resources: readonly IndexedResource[]): Readonly<Record<IndexKind, KindArrays>> {
   return {
     token: kindArrays(kinds.token, resources),
     reference: kindArrays(kinds.reference, resources),
@@ -75,30 +81,55 @@ function integers(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-function kindArrays(columns: readonly Column[], resources: readonly IndexRows[]): KindArrays {
-  const positions: number[] = [];
-  const rows: (readonly string[])[] = [];
-  for (const [index, resource] of resources.entries()) {
-    for (const row of distinctRows(columns, resource)) {
-      positions.push(index + 1);
-      rows.push(row);
+function kindArrays(columns: readonly Column[], resources: readonly IndexedResource[]): KindArrays {
+  const gone = new PlacedRows();
+  const given = new PlacedRows();
+  for (const [at, { index, indexBefore }] of resources.entries()) {
+    const rows = distinctRows(columns, index);
+    if (indexBefore === undefined) {
+      given.add(at + 1, rows.values());
+      continue;
     }
+    const before = distinctRows(columns, indexBefore);
+    gone.add(-at - 1, listMissing(before, rows));
+    given.add(at + 1, listMissing(rows, before));
   }
+  const rows = [...gone.rows, ...given.rows];
   return [
-    encodeIntegerArray(positions),
+    encodeIntegerArray([...gone.positions, ...given.positions]),
     ...columns.map((_, column) => `{${rows.map((row) => row[column]).join(',')}}`),
   ];
 }
 
-/** The rows of one resource, each as the literals of its columns. */
-function distinctRows(columns: readonly Column[], resource: IndexRows): Iterable<readonly string[]> {
-  const rows = new Map<string, readonly string[]>();
+/** The literals of a row's columns. */
+type RowLiterals = readonly string[];
+
+class PlacedRows {
+  readonly positions: number[] = [];
+  readonly rows: RowLiterals[] = [];
+
+  add(position: number, rows: Iterable<RowLiterals>): void {
+    for (const row of rows) {
+      this.positions.push(position);
+      this.rows.push(row);
+    }
+  }
+}
+
+/** The rows of one resource, by what makes them equal. */
+function distinctRows(columns: readonly Column[], resource: IndexRows): ReadonlyMap<string, RowLiterals> {
+  const rows = new Map<string, RowLiterals>();
   const count = columns[0] === undefined ? 0 : resource[columns[0]].length;
   for (let row = 0; row < count; row++) {
     const items = columns.map((name) => literalOf(resource[name][row], name));
     rows.set(items.join(), items);
   }
-  return rows.values();
+  return rows;
+}
+
+/** Those that `others` lacks. */
+function listMissing(rows: ReadonlyMap<string, RowLiterals>, others: ReadonlyMap<string, RowLiterals>): RowLiterals[] {
+  return [...rows].filter(([key]) => !others.has(key)).map(([, row]) => row);
 }
 
 /** @throws TypeError when a column is shorter than the first of its kind */

@@ -96,7 +96,7 @@ export async function insertIndexRows(
   firm: number,
   resources: readonly { readonly rid: number; readonly rows: IndexRows }[],
 ): Promise<void> {
-  const arrays = indexArrays(resources.map(({ rows }) => rows));
+  const arrays = indexArrays(resources.map(({ rows }) => ({ index: rows })));
   const rids = resources.map(({ rid }) => rid);
   for (const kind of kinds) {
     const [positions, ...values] = arrays[kind];

@@ -103,6 +103,10 @@ export interface ResourceWrite<T extends string = string> {
   readonly content: Stored<T> | null;
   /** Every index row of the new version; none for a delete. Repeated rows count once. */
   readonly index: IndexRows;
+  /** By which rules they were made (search/index/index-rules.ts); absent: by others than can be told. */
+  readonly indexRules?: number;
+  /** Every index row of the version before by the same rules: what both have stays. Absent: the database compares. */
+  readonly indexBefore?: IndexRows;
   readonly audit: AuditRow;
   /** R4's invariants that the content breaks; absent: none that is known. Storage leaves the verdict to interactions. */
   readonly breaches?: readonly InvariantBreach[];

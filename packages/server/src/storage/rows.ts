@@ -47,9 +47,9 @@ export interface HistoryRow extends VersionRow {
   readonly own: string | null;
 }
 
-/** What the write function returns, see 0002-storage.sql. */
+/** What the write function returns (migration 0035). */
 export interface OutcomeRow {
-  readonly outcome: 'written' | 'conflict' | 'stale';
+  readonly outcome: 'written' | 'conflict' | 'unindexed' | 'stale';
   readonly vid: number | null;
 }
 
@@ -135,8 +135,12 @@ export function getTypeName(rtype: number): string {
   return name;
 }
 
-/** @throws PraxisError `stale-access` when the write function found other rights than the caller's */
-export function readOutcome(row: OutcomeRow | undefined): WriteOutcome {
+/**
+ * What became of a write; undefined: nothing, since the index rows of the version before were made by other rules.
+ * @throws PraxisError `stale-access` when the write function found other rights than the caller's
+ */
+export function readOutcome(row: OutcomeRow | undefined): WriteOutcome | undefined {
+  if (row?.outcome === 'unindexed') return undefined;
   if (row?.outcome === 'written' && row.vid !== null) return { outcome: 'written', versionId: row.vid };
   if (row?.outcome === 'conflict') return { outcome: 'conflict', currentVersion: row.vid ?? undefined };
   return refuseStale();

@@ -128,16 +128,16 @@ export const statements = {
   /**
    * The transaction has its id before the function looks at the epoch: whoever raised it and sees no older transaction
    * running knows that all that read it before have ended (indexing/barrier.ts). So it is with the floor of times
-   * (storage/completeness.ts).
+   * (storage/completeness.ts). Writes that bring the index rows of the version before occur once each.
    */
-  write(scope: TenantScope, writes: readonly ResourceWrite[], prove?: Prover): Sql {
+  write(scope: TenantScope, writes: readonly ResourceWrite[], { prove, lockWaitMs }: WriteOptions = {}): Sql {
     const { firm, application, epoch } = scope;
-    const { token, reference, date, string, number } = indexArrays(writes.map(({ index }) => index));
+    const { token, reference, date, string, number } = indexArrays(writes);
     const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
     return sql`
       SELECT outcome, vid FROM praxis_write(
         in_firm => ${firm}, in_application => ${application},
-        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint) END,
+        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint)${lockWait(lockWaitMs)} END,
         in_rtype => ${encodeIntegerArray(writes.map(({ type }) => getTypeNumber(type)))},
         in_id => ${encodeTextArray(writes.map(({ id }) => id))},
         in_expected => ${encodeIntegerArray(writes.map(({ expectedVersion }) => expectedVersion))},
@@ -157,9 +157,23 @@ export const statements = {
         date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
         string_row => ${string[0]}, string_param => ${string[1]}, string_value => ${string[2]}, string_original => ${string[3]},
         number_row => ${number[0]}, number_param => ${number[1]}, number_lo => ${number[2]}, number_hi => ${number[3]},
-        number_system => ${number[4]}, number_code => ${number[5]})`;
+        number_system => ${number[4]}, number_code => ${number[5]},
+        in_rules => ${encodeIntegerArray(writes.map(({ indexRules }) => indexRules ?? 'NULL'))},
+        in_partial => ${encodeIntegerArray(writes.map(({ indexBefore }) => String(indexBefore !== undefined)))})`;
   },
 } as const;
+
+export interface WriteOptions {
+  /** Makes the proofs of audit rows. */
+  readonly prove?: Prover | undefined;
+  /** How long the statement, which is a transaction of its own, waits for the locks of others, in ms; absent: as others do. */
+  readonly lockWaitMs?: number;
+}
+
+/** Added to a number, it changes nothing of it; evaluated before anything is locked. */
+function lockWait(ms: number | undefined): Sql {
+  return ms === undefined ? sql.empty : sql` + length(set_config('lock_timeout', ${String(ms)}, true)) * 0`;
+}
 
 /**
  * A page of versions by time, newest first. Row comparison and period are conditions of the index; the first page says of

@@ -38,9 +38,7 @@ import {
   type EpochRow,
   getTypeName,
   isFound,
-  type OutcomeRow,
   type ResourceRow,
-  readOutcome,
   requireFresh,
   requireUnended,
   takeWithin,
@@ -57,6 +55,7 @@ import {
 } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 import { streamResources, walkHistory } from './walks.ts';
+import { requireOutcome, sendWrites, withAllRows } from './writing.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -191,10 +190,11 @@ export interface ResourceStore extends ChangeFeed, IdempotencyStore<ResourceStor
  * @param clock by which a scope has ended
  */
 export function openStore(database: Database, prove?: Prover, clock: Clock = systemClock): ResourceStore {
-  const store = storeOver(async (scope, statement, options) => {
+  const send: Send = async (scope, statement, options) => {
     requireUnended(scope, clock.now());
     return await database.forFirm(scope.firm, scope).query(statement, options);
-  }, prove);
+  };
+  const store = storeOver(send, prove);
   const transaction: ResourceStore['transaction'] = (scope, work) => {
     // Every statement of it is looked at, since one may have waited for another transaction.
     const inside = (tx: Queryable) => {
@@ -215,7 +215,7 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
     writeMany: (scope, writes) =>
       defineParameters(writes)
         ? transaction(scope, (inside) => inside.writeMany(scope, writes))
-        : store.writeMany(scope, writes),
+        : store.writeMany(scope, writes.map(withAllRows)), // one statement, so one transaction
     transaction,
     failParameters: (scope, failed) => transaction(scope, (inside) => inside.failParameters(scope, failed)),
     once: (scope, claim, work) => transaction(scope, (inside) => inside.once(scope, claim, work)),
@@ -337,15 +337,12 @@ function storeOver(
     },
 
     async write(scope, write) {
-      const [row] = await send<OutcomeRow>(scope, statements.write(scope, [write], prove), {});
-      return readOutcome(row);
+      return requireOutcome((await sendWrites(send, scope, [write], { prove }))[0]);
     },
 
     async writeMany(scope, writes) {
       requireBatch(writes);
-      if (writes.length === 0) return [];
-      const rows = await send<OutcomeRow>(scope, statements.write(scope, writes, prove), {});
-      return rows.map(readOutcome);
+      return writes.length === 0 ? [] : await sendWrites(send, scope, writes, { prove });
     },
 
     async parameterStandings(scope) {

@@ -88,6 +88,87 @@ for (const [kind, change] of oneOfEachKind) {
   });
 }
 
+for (const [kind, change] of oneOfEachKind) {
+  test(`an update of one ${kind} that brings the rows before sends what differs, and leaves the others where they are`, async () => {
+    const id = `brought-${kind}`;
+    const [first, next] = [indexRows('part'), changed(indexRows('part'), change)];
+    await store.write(maple, resourceWrite(id, 0, { index: first, indexRules: 7 }));
+    const before = await physicalRows(id);
+    await store.write(maple, resourceWrite(id, 1, { index: next, indexRules: 7, indexBefore: first }));
+    const after = await physicalRows(id);
+    assert.deepEqual(names(after), expectedRows(next));
+    const kept = names(before).filter((name) => after.has(name));
+    assert.equal(kept.length, before.size - 1);
+    for (const name of kept) assert.equal(after.get(name), before.get(name), name);
+    await store.write(maple, resourceWrite(id, 2, { index: makeIndexRows(), indexRules: 7, indexBefore: next }));
+    assert.deepEqual(names(await physicalRows(id)), []);
+    await store.write(maple, resourceWrite(id, 3, { index: first, indexRules: 7, indexBefore: makeIndexRows() }));
+    assert.deepEqual(names(await physicalRows(id)), expectedRows(first));
+  });
+}
+
+const rulesBefore: readonly (readonly [string, number | undefined])[] = [
+  ['other rules', 6],
+  ['rules that nobody can tell', undefined],
+];
+
+for (const [what, rules] of rulesBefore) {
+  test(`where the rows before were made by ${what}, the database compares all of them`, async () => {
+    const id = `by-${rules}`;
+    const stored = changed(indexRows('stored'), { tokenCode: ['made', 'differently'] });
+    const next = indexRows('next');
+    await store.write(
+      maple,
+      resourceWrite(id, 0, { index: stored, ...(rules !== undefined && { indexRules: rules }) }),
+    );
+    const supposed = { index: next, indexRules: 7, indexBefore: indexRows('stored') };
+    assert.deepEqual(await store.write(maple, resourceWrite(id, 1, supposed)), { outcome: 'written', versionId: 2 });
+    assert.deepEqual(names(await physicalRows(id)), expectedRows(next));
+    const { versions } = await store.history(maple, 'Patient', id, { limit: 10 });
+    assert.deepEqual(
+      versions.map(({ versionId }) => versionId),
+      [2, 1],
+    );
+    await store.write(maple, resourceWrite(id, 2, { index: stored, indexRules: 7, indexBefore: next }));
+    assert.deepEqual(names(await physicalRows(id)), expectedRows(stored));
+  });
+}
+
+test('a write that brings the rows before and expects another version is a conflict, and changes no row', async () => {
+  await store.write(maple, resourceWrite('overtaken', 0, { index: indexRows('a'), indexRules: 7 }));
+  await store.write(maple, resourceWrite('overtaken', 1, { index: indexRows('b'), indexRules: 7 }));
+  const before = await physicalRows('overtaken');
+  const late = { index: indexRows('c'), indexRules: 7, indexBefore: indexRows('a') };
+  assert.deepEqual(await store.write(maple, resourceWrite('overtaken', 1, late)), {
+    outcome: 'conflict',
+    currentVersion: 2,
+  });
+  assert.deepEqual(await physicalRows('overtaken'), before);
+});
+
+test('in a transaction and in a batch the rows are right as well, also where a resource occurs twice', async () => {
+  const [a, b, c] = [indexRows('a'), indexRows('b'), indexRows('c')];
+  await store.write(maple, resourceWrite('alone', 0, { index: a, indexRules: 7 }));
+  await store.write(maple, resourceWrite('unknown', 0, { index: a }));
+  const writes = [
+    resourceWrite('alone', 1, { index: b, indexRules: 7, indexBefore: a }),
+    resourceWrite('unknown', 1, { index: b, indexRules: 7, indexBefore: c }),
+    resourceWrite('twice', 0, { index: a, indexRules: 7 }),
+    resourceWrite('twice', 1, { index: b, indexRules: 7, indexBefore: a }),
+  ];
+  const outcomes = await store.transaction(maple, (inside) => inside.writeMany(maple, writes));
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.outcome === 'written' && outcome.versionId),
+    [2, 2, 1, 2],
+  );
+  for (const id of ['alone', 'unknown', 'twice']) assert.deepEqual(names(await physicalRows(id)), expectedRows(b), id);
+  const more = ['alone', 'unknown', 'twice'].map((id) =>
+    resourceWrite(id, 2, { index: c, indexRules: 7, indexBefore: id === 'unknown' ? a : b }),
+  );
+  await store.writeMany(maple, more);
+  for (const id of ['alone', 'unknown', 'twice']) assert.deepEqual(names(await physicalRows(id)), expectedRows(c), id);
+});
+
 test('rows of another resource stay when one resource drops the same values', async () => {
   for (const id of ['left', 'right']) await store.write(maple, resourceWrite(id, 0, { index: indexRows('both') }));
   const before = await physicalRows('right');

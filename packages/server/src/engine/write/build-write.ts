@@ -15,7 +15,7 @@ import {
   validateResource,
   writeJsonInParts,
 } from '@praxis/fhir';
-import { boxStored, type Disclosed } from '../../access/disclosure.ts';
+import { boxStored, type Disclosed, getStoredText, parseStored } from '../../access/disclosure.ts';
 import { disclose } from '../../access/mask.ts';
 import type { Permission } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
@@ -23,7 +23,8 @@ import type { AuditRow } from '../../audit/audit-row.ts';
 import { findPatients } from '../../audit/patients.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
-import { indexResource } from '../../search/index/index-rows.ts';
+import { type IndexRows, indexResource, type ResourceContext } from '../../search/index/index-rows.ts';
+import { computeIndexRules } from '../../search/index/index-rules.ts';
 import type { ResourceWrite, StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, InteractionContext } from '../context.ts';
 import { listHooks, toSent } from '../hooks.ts';
@@ -106,6 +107,7 @@ export type BuildWriteContext = Pick<InteractionContext, 'scope' | 'clock' | 'ca
 
 /**
  * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
+ * @param before the version that it replaces, where that is at hand: index rows that both have are not sent
  * @throws PraxisError `too-costly`, CostlyParameters
  */
 export async function buildWrite<T extends string>(
@@ -115,6 +117,7 @@ export async function buildWrite<T extends string>(
   id: string,
   resource: TypedResource<T>,
   expectedVersion: number,
+  before?: StoredResource,
 ): Promise<ResourceWrite<T>> {
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
@@ -126,6 +129,8 @@ export async function buildWrite<T extends string>(
   const place = { timeZone, searchParameters, baseUrl: context.baseUrl, characters: text.length };
   const index = await indexResource(type, content, place, context.budget);
   await context.budget.turn(buildingWrite);
+  const indexRules = computeIndexRules(place);
+  const indexBefore = indexRules === undefined ? undefined : await indexVersion(before, place, context.budget);
   return {
     type,
     id,
@@ -133,9 +138,26 @@ export async function buildWrite<T extends string>(
     lastUpdatedMs,
     content: boxStored(text, content),
     index,
+    ...(indexRules === undefined ? {} : { indexRules }),
+    ...(indexBefore === undefined ? {} : { indexBefore }),
     audit: buildAuditRow(context, interaction, { type, id, text }),
     breaches: await findBreaches(content, context.budget),
   };
+}
+
+/** Characters of a version up to which making its index rows anew costs less than comparing them in the database. */
+const comparedCharactersMax = 32_768;
+
+/** The index rows of a stored version; undefined: the database compares them. */
+async function indexVersion(
+  version: StoredResource | undefined,
+  place: Omit<ResourceContext, 'characters'>,
+  budget: Budget,
+): Promise<IndexRows | undefined> {
+  if (version === undefined || version.deleted) return undefined;
+  const characters = getStoredText(version.content).length;
+  if (characters > comparedCharactersMax) return undefined;
+  return await indexResource(version.type, parseStored(version.content), { ...place, characters }, budget);
 }
 
 /** The JSON text of a resource; of a large one in slices. */

@@ -173,7 +173,7 @@ async function writeOf(
   { type, id }: FhirRequest,
   { current, resource, touched }: NextVersion,
 ): Promise<ResourceWrite> {
-  const write = await buildWrite(context, 'patch', type, id, resource, current.versionId);
+  const write = await buildWrite(context, 'patch', type, id, resource, current.versionId, current);
   requireBounded(context, write, getStoredText(current.content).length);
   requireTouched(context, write, touched);
   return write;

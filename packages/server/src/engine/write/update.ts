@@ -91,7 +91,8 @@ async function replaceWith(
     const exists = requireCurrent(context, request, current);
     const resource = made(exists ? current : undefined);
     await context.budget.turn(buildingWrite);
-    const write = await buildWrite(context, 'update', request.type, request.id, resource, current?.versionId ?? 0);
+    const expected = current?.versionId ?? 0;
+    const write = await buildWrite(context, 'update', request.type, request.id, resource, expected, current);
     requireReplaceable(context, exists ? current?.content : undefined, write);
     const intercepted = await findHook('intercept', request.type)?.answer(context, request, { write, current });
     if (intercepted !== undefined) return intercepted;

@@ -217,7 +217,8 @@ async function put<T extends string>(
   const subject = `${username} on behalf of ${applicationName}`;
   const caller = { flow: 'client', tokenId: task, subject, requestId: makeUuid() } as const;
   const context = { scope, clock, baseUrl, budget };
-  const write = await buildWrite({ ...context, caller }, interaction, type, id, resource, current?.versionId ?? 0);
+  const expected = current?.versionId ?? 0;
+  const write = await buildWrite({ ...context, caller }, interaction, type, id, resource, expected, current);
   const audited = { ...write, audit: { ...write.audit, flow } };
   const outcome = await saveVersion({ ...context, store, policy: staff }, audited, current, {
     act: { by: 'practice', on: 'write' },

@@ -46,7 +46,7 @@ async function moveOnce(context: InteractionContext, request: FhirRequest, on: A
   const act: Act = { by: resolveActor(context), on };
   const { to, effects } = resolveStep(appointmentStates, before, act);
   const after = requireResource({ ...before, status: to }, 'Appointment', context.budget);
-  const write = await buildWrite(context, 'patch', 'Appointment', request.id, after, current.versionId);
+  const write = await buildWrite(context, 'patch', 'Appointment', request.id, after, current.versionId, current);
   requireTouched(context, write, touched);
   const outcome = await saveVersion(context, write, current, { act });
   if (outcome.outcome === 'conflict') throw new Overtaken();

@@ -121,7 +121,8 @@ async function written(
   current: StoredResource | undefined,
 ): Promise<StoredResource> {
   const interaction = current === undefined ? 'create' : 'patch';
-  const write = await buildWrite(context, interaction, 'Encounter', id, resource, current?.versionId ?? 0);
+  const expected = current?.versionId ?? 0;
+  const write = await buildWrite(context, interaction, 'Encounter', id, resource, expected, current);
   const audited = entries === undefined ? write : { ...write, audit: { ...write.audit, entries } };
   const outcome = await saveVersion(context, audited, current, { act: { by: 'server', on } });
   if (outcome.outcome === 'conflict') throw new Overtaken();

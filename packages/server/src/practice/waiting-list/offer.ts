@@ -100,7 +100,7 @@ async function stored(
   appointment: Appointment,
   options: Pick<SaveOptions, 'extras'>,
 ): Promise<WriteOutcome> {
-  const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId);
+  const write = await buildWrite(context, 'patch', 'Appointment', row.id, appointment, row.versionId, row);
   const own = { ...write, audit: { ...write.audit, flow } };
   return await saveVersion(context, own, row, { ...options, act });
 }
