@@ -14,6 +14,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type ChangeFeed, changeFeedOver } from './changes.ts';
+import { openGroupCommit } from './group-commit.ts';
 import { claimKey, type IdempotencyStore, keepAnswer, readKeptAnswer } from './idempotency.ts';
 import {
   failParameters,
@@ -55,7 +56,7 @@ import {
 } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 import { streamResources, walkHistory } from './walks.ts';
-import { requireOutcome, sendWrites, withAllRows } from './writing.ts';
+import { requireOutcome, sendOnce, sendWrites, withAllRows } from './writing.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -195,6 +196,11 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
     return await database.forFirm(scope.firm, scope).query(statement, options);
   };
   const store = storeOver(send, prove);
+  const groups = openGroupCommit({
+    sendAlone: (scope, write) => store.write(scope, write),
+    sendTogether: (scope, writes, lockWaitMs) => sendOnce(send, scope, writes, { prove, lockWaitMs }),
+    requireUnended: (scope) => requireUnended(scope, clock.now()),
+  });
   const transaction: ResourceStore['transaction'] = (scope, work) => {
     // Every statement of it is looked at, since one may have waited for another transaction.
     const inside = (tx: Queryable) => {
@@ -211,7 +217,7 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
     write: (scope, write) =>
       defineParameters([write])
         ? transaction(scope, (inside) => inside.write(scope, write))
-        : store.write(scope, write),
+        : groups.write(scope, write),
     writeMany: (scope, writes) =>
       defineParameters(writes)
         ? transaction(scope, (inside) => inside.writeMany(scope, writes))
