@@ -2,7 +2,7 @@
  * Two boxes that keep stored data apart from what may leave the server.
  * `Stored` is what storage returns: nobody can send it. `Disclosed<T>` is what http, bundles and exports send: only the
  * field mask (`mask.ts`) makes it from a `Stored`; `markServerWritten` makes it from what the server itself writes.
- * `tools/check-architecture.ts` holds the list of modules that may call each function of this file.
+ * `tools/architecture/table.ts` holds the list of modules that may call each function of this file.
  */
 import { isJsonObject, type JsonObject, parseJsonInParts, parseJsonObject, type TypedResource } from '@praxis/fhir';
 

@@ -38,7 +38,8 @@ export const errorTable = {
   'firm-forbidden': {
     status: 403,
     issue: 'forbidden',
-    meaning: 'The firm does not exist, or has not authorised this application.',
+    meaning:
+      'The firm does not exist, or does not authorise this application: it never did, or it has suspended or revoked it.',
   },
   'rate-exceeded': {
     status: 429,

@@ -26,7 +26,7 @@ export const transferSettings = {
     min: 0,
     max: 1000000,
     description:
-      'Open connections from one address to one process. Connections from `PRAXIS_TRUSTED_PROXIES` do not count. 0 = no limit.',
+      'Open connections from one address to one worker. Connections from `PRAXIS_TRUSTED_PROXIES` do not count. 0 = no limit.',
   },
   bodiesBytesMax: {
     env: 'PRAXIS_BODIES_BYTES_MAX',
