@@ -11,6 +11,7 @@ import { buildAllRefusalRefs, buildHeaderRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import { systemTag } from './interaction-paths.ts';
 import {
+  type Answer,
   buildParameter,
   buildParameterRefs,
   buildPathParameter,
@@ -28,6 +29,7 @@ import {
 } from './openapi.ts';
 import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
 import { buildCriterionRefs } from './search-parameters.ts';
+import { buildSuccessRef } from './success-answers.ts';
 
 /** A level, or a version of an instance. */
 type Level = OperationLevel | 'version';
@@ -108,16 +110,27 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
       ...buildParameterRefs(['_format', '_pretty']),
       // What changes something can be sent with a key.
       ...(declaration.affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : []),
+      ...(declaration.creates === undefined ? [] : buildHeaderParameterRefs(['preferReturn'])),
     ],
     ...(method === 'post' ? { requestBody: body(declaration) } : {}),
-    responses: {
-      '200': {
-        description: 'The result.',
-        headers: buildHeaderRefs([...ownHeaders(declaration), ...limitHeaders]),
-        content: { ...buildResourceContent(resultOf(declaration)), ...(declaration.isList ? linesContent : {}) },
-      },
-      ...buildAllRefusalRefs(refusedAlso),
-    },
+    responses: { ...answersOf(declaration), ...buildAllRefusalRefs(refusedAlso) },
+  };
+}
+
+/** What is created is answered as by a create; other results beside it as a result. */
+function answersOf(declaration: Declaration): Readonly<Record<string, Answer | ReferenceObject>> {
+  const { creates } = declaration;
+  const created = creates === undefined ? {} : { 201: buildSuccessRef('written', creates) };
+  return creates !== undefined && isResourceAlone(declaration)
+    ? created
+    : { 200: resultAnswer(declaration), ...created };
+}
+
+function resultAnswer(declaration: Declaration): Answer {
+  return {
+    description: 'The result.',
+    headers: buildHeaderRefs([...ownHeaders(declaration), ...limitHeaders]),
+    content: { ...buildResourceContent(resultOf(declaration)), ...(declaration.isList ? linesContent : {}) },
   };
 }
 
@@ -162,10 +175,14 @@ function isResource({ type }: OperationParameter): boolean {
 }
 
 /** A single out-parameter `return` that is a resource is the answer itself (https://hl7.org/fhir/R4/operations.html#response). */
-function resultOf({ parameters }: Declaration): Schema {
+function resultOf(declaration: Declaration): Schema {
+  const [first] = declaration.parameters.filter(({ use }) => use === 'out');
+  return buildSchemaRef(isResourceAlone(declaration) ? (first?.type ?? 'Parameters') : 'Parameters');
+}
+
+function isResourceAlone({ parameters }: Declaration): boolean {
   const [first, ...others] = parameters.filter(({ use }) => use === 'out');
-  const isWhole = first?.name === 'return' && others.length === 0 && isResource(first);
-  return buildSchemaRef(isWhole && first.type !== undefined ? first.type : 'Parameters');
+  return first?.name === 'return' && others.length === 0 && isResource(first);
 }
 
 /** The Parameters that each operation takes, by name of the schema. */

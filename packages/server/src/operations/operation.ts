@@ -70,6 +70,8 @@ export interface Operation<Level extends OperationLevel = OperationLevel> extend
   readonly ofVersions?: true;
   /** Whether it changes anything: only operations that do not answer GET. */
   readonly affectsState: boolean;
+  /** The type of a resource that it creates: it answers with that, and 201, as a create does. */
+  readonly creates?: string;
   /** Its answer is a list, which can also be had as lines (docs/decisions/0139). */
   readonly isList?: true;
   readonly parameters: readonly OperationParameter[];

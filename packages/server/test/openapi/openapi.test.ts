@@ -287,6 +287,17 @@ test('every operation is answered, with a status and a media type that it descri
   );
 });
 
+test('an operation that creates describes 201 with what it creates, and 200 only with other results', () => {
+  const find = (path: string) =>
+    described.find(({ template }) => template.endsWith(path))?.operation ?? assert.fail(`${path} is not described`);
+  const good = (path: string) => Object.keys(find(path).responses).filter((status) => status < '300');
+  assert.deepEqual(good('/Appointment/$book'), ['200', '201']);
+  assert.deepEqual(good('/Slot/{id}/$hold'), ['200']);
+  assert.deepEqual(find('/Appointment/$book').responses['201'], { $ref: '#/components/responses/Appointment.written' });
+  assert.match(JSON.stringify(find('/Appointment/$book').parameters), /preferReturn/);
+  assert.doesNotMatch(JSON.stringify(find('/Slot/{id}/$hold').parameters), /preferReturn/);
+});
+
 test('examples of bodies are taken as they stand, and answered as described', async () => {
   const { examples } = document.components;
   for (const type of ['Patient', 'Appointment']) {

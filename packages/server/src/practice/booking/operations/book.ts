@@ -48,6 +48,7 @@ export const book: Operation = {
   levels: ['type'],
   types: ['Appointment'],
   affectsState: true,
+  creates: 'Appointment',
   parameters: [
     declareInput(
       'appointment',
