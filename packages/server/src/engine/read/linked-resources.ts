@@ -93,7 +93,8 @@ async function readByKeys(
           WHERE firm = ${firm} AND rtype = k.rtype AND id = k.id AND content IS NOT NULL OFFSET 0) c) page) r ON true
       WHERE e.firm = ${firm} AND e.application = ${application}`,
   );
-  if (rows.some(({ deleted }) => deleted))
+  // The row that reaches the limit comes whole, those after it without their contents.
+  if (rows.some(({ deleted }) => deleted) || countBytes(rows) > includedBytesMax)
     throw makeTooCostlyError({ ...reading, limit: 'bytes', max: includedBytesMax });
   return rows;
 }
