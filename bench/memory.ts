@@ -7,11 +7,12 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Call, sendAll, type Workload } from './service/load.ts';
+import type { Call } from './service/line.ts';
+import { sendAll, type Workload } from './service/load.ts';
 import { type BenchNode, openGround, startNode } from './service/nodes.ts';
 import { firmPrefix } from './service/prepare.ts';
 import { inYard } from './service/processes.ts';
-import { productWorkloads } from './service/workloads.ts';
+import { basicRows, openWorkloads } from './service/rows/rows.ts';
 import { childrenOf, residentBytesOf } from './siege/processes.ts';
 
 const endMax = 1.3;
@@ -57,7 +58,8 @@ export async function benchMemory(args: readonly string[]): Promise<number> {
   return await inYard(async (yard) => {
     const ground = await openGround(yard, Number(values.patients));
     const node = await startNode(yard, ground, Number(values.workers));
-    const workloads = (await productWorkloads(node.origin, ground.prepared)).map(({ workload }) => workload);
+    const all = await openWorkloads(node.origin, ground.prepared);
+    const workloads = all.filter(({ name }) => basicRows.includes(name));
     const pids = workersOf(node);
     const read = (): number[] => pids.map(residentBytesOf);
     const taken: Reading[] = [];
@@ -89,7 +91,7 @@ function workersOf({ pid }: BenchNode): number[] {
     .map((worker) => worker.pid);
 }
 
-/** Request number `index`: the rows of `npm run bench` in turns, and in between creates of drawn sizes. */
+/** Request number `index`: the basic rows of `npm run bench` in turns, and in between creates of drawn sizes. */
 function mixed(workloads: readonly Workload[]): (index: number) => { readonly call: Call; readonly status: number } {
   // Small ones are more frequent than large ones: the logarithm of the size is spread evenly from 1 kB on.
   const sizeOf = (index: number): number => kilobyte * (mixedMax / kilobyte) ** (((index * 7919) % 1009) / 1008);

@@ -6,6 +6,7 @@ import { compare, contestantOf, statusOf } from './comparison.ts';
 import { fillLedger, tidyGround } from './fill-ledger.ts';
 import { type Ground, openGround, startNode } from './nodes.ts';
 import { inYard } from './processes.ts';
+import { basicRows } from './rows/rows.ts';
 import { readRowOptions } from './turns.ts';
 
 const bounds = { rateMin: 0.95 };
@@ -13,7 +14,8 @@ const eventsDefault = '3000000';
 
 /** Runs the bench with these arguments; returns the exit status. */
 export async function benchLedger(args: readonly string[]): Promise<number> {
-  const { options, values } = readRowOptions(args, { rounds: '12', seconds: '0.5' }, ['events']);
+  const defaults = { rounds: '12', seconds: '0.5', rows: basicRows.join(',') };
+  const { options, values } = readRowOptions(args, defaults, ['events']);
   return await inYard(async (yard) => {
     const [empty, full] = [await openGround(yard, options.patients), await openGround(yard, options.patients)];
     const beganMs = performance.now();

@@ -5,8 +5,8 @@
 import { quantile } from '../cpu.ts';
 import type { Figures, Server, Workload } from './load.ts';
 import type { Prepared } from './prepare.ts';
+import { openWorkloads } from './rows/rows.ts';
 import { isWanted, type RowOptions, runInTurns, type TurnOptions } from './turns.ts';
-import { productWorkloads } from './workloads.ts';
 
 export interface Contestant {
   readonly name: string;
@@ -21,8 +21,8 @@ export async function contestantOf(
   prepared: Prepared,
   options: RowOptions,
 ): Promise<Contestant> {
-  const pairs = await productWorkloads(server.origin, prepared);
-  return { name, server, workloads: pairs.map(({ workload }) => workload).filter((each) => isWanted(options, each)) };
+  const workloads = await openWorkloads(server.origin, prepared);
+  return { name, server, workloads: workloads.filter((each) => isWanted(options, each)) };
 }
 
 /** What is promised of the second one ÷ the first one. */
@@ -32,7 +32,7 @@ export interface Bounds {
 }
 
 /** A ratio with its uncertainty: two standard errors, by bootstrap. */
-interface Ratio {
+export interface Ratio {
   readonly ratio: number;
   readonly uncertainty: number;
 }
@@ -57,8 +57,8 @@ export async function compare(
     const [ofBase, ofOwn] = [figures.get(one) ?? [], figures.get(other) ?? []];
     const [baseRates, ownRates] = [ofBase.map(rateOf), ofOwn.map(rateOf)];
     const [baseCpu, ownCpu] = [ofBase.map(cpuOf), ofOwn.map(cpuOf)];
-    const rate = ratioOf(baseRates, ownRates, upperQuartile);
-    const cpu = ratioOf(baseCpu, ownCpu, lowerQuartile);
+    const rate = computeRatio(baseRates, ownRates, upperQuartile);
+    const cpu = computeRatio(baseCpu, ownCpu, lowerQuartile);
     const isBroken =
       (bounds.rateMin !== undefined && rate.ratio + rate.uncertainty < bounds.rateMin) ||
       (bounds.cpuMax !== undefined && cpu.ratio - cpu.uncertainty > bounds.cpuMax);
@@ -66,9 +66,9 @@ export async function compare(
     const cells = [
       one.workload.name,
       ...[baseRates, ownRates].map((rates) => quantile(rates, upperQuartile).toFixed(0)),
-      textOf(rate),
+      formatRatio(rate),
       ...[baseCpu, ownCpu].map((costs) => quantile(costs, lowerQuartile).toFixed(0)),
-      `${textOf(cpu)}${isBroken ? ' ✗' : ''}`,
+      `${formatRatio(cpu)}${isBroken ? ' ✗' : ''}`,
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
@@ -92,12 +92,10 @@ function turnOf({ server }: Contestant, workload: Workload) {
   return { server, workload };
 }
 
-function ratioOf(base: readonly number[], own: readonly number[], quartile: number): Ratio {
-  const ratio = quantile(own, quartile) / quantile(base, quartile);
-  const drawn = Array.from(
-    { length: resamples },
-    () => quantile(redrawn(own), quartile) / quantile(redrawn(base), quartile),
-  );
+/** The quantile `share` of the own values ÷ that of the base's. */
+export function computeRatio(base: readonly number[], own: readonly number[], share: number): Ratio {
+  const ratio = quantile(own, share) / quantile(base, share);
+  const drawn = Array.from({ length: resamples }, () => quantile(redrawn(own), share) / quantile(redrawn(base), share));
   const mean = drawn.reduce((sum, each) => sum + each, 0) / drawn.length;
   const variance = drawn.reduce((sum, each) => sum + (each - mean) ** 2, 0) / drawn.length;
   return { ratio, uncertainty: 2 * Math.sqrt(variance) };
@@ -108,8 +106,9 @@ function redrawn(values: readonly number[]): number[] {
   return values.map(() => values[Math.floor(Math.random() * values.length)] ?? Number.NaN);
 }
 
-function textOf(ratio: Ratio): string {
-  return `${ratio.ratio.toFixed(3)} ± ${ratio.uncertainty.toFixed(3)}`;
+/** The ratio as it is printed. */
+export function formatRatio({ ratio, uncertainty }: Ratio): string {
+  return `${ratio.toFixed(3)} ± ${uncertainty.toFixed(3)}`;
 }
 
 function boundText(sign: string, bound: number | undefined): string {

@@ -1,14 +1,8 @@
 /**
  * A bounded load on one address of this machine, and what it cost the processes that serve.
  */
-import { Agent, request as httpRequest } from 'node:http';
-
-export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT';
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Call, Line } from './line.ts';
 
 export interface Workload {
   readonly name: string;
@@ -32,28 +26,36 @@ export interface Server {
   readonly cpuMicros: () => Promise<number>;
 }
 
-/** Runs `workload` with `connections` callers for `seconds`; throws at the first answer of another status. */
-export async function run(server: Server, workload: Workload, connections: number, seconds: number): Promise<Figures> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+export interface Load {
+  /** Callers at once, each with a connection of its own. */
+  readonly connections: number;
+  readonly seconds: number;
+  /** After the last answer, until the CPU time is read: what a server puts off belongs to what it was asked. */
+  readonly settleMs?: number;
+}
+
+/** Runs `workload`; throws at the first answer of another status. */
+export async function run(server: Server, workload: Workload, load: Load): Promise<Figures> {
+  const lines = Array.from({ length: load.connections }, () => new Line(server.origin));
   const latenciesMs: number[] = [];
   let next = 0;
   const cpuBefore = await server.cpuMicros();
   const beginMs = performance.now();
-  const endMs = beginMs + seconds * 1000;
-  const caller = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      const sentMs = performance.now();
-      const index = next;
-      next += 1;
-      const status = await send(server.origin, agent, workload.call(index));
+  const endMs = beginMs + load.seconds * 1000;
+  const call = async (line: Line): Promise<void> => {
+    for (let sentMs = performance.now(); sentMs < endMs; ) {
+      const status = await line.send(workload.call(next++));
       if (status !== workload.status) throw new Error(`${workload.name}: status ${status}, not ${workload.status}`);
-      latenciesMs.push(performance.now() - sentMs);
+      const answeredMs = performance.now();
+      latenciesMs.push(answeredMs - sentMs);
+      sentMs = answeredMs;
     }
   };
-  await Promise.all(Array.from({ length: connections }, caller));
+  await Promise.all(lines.map(call));
   const elapsedSeconds = (performance.now() - beginMs) / 1000;
+  for (const line of lines) line.close();
+  if (load.settleMs !== undefined) await delay(load.settleMs);
   const cpuMicros = (await server.cpuMicros()) - cpuBefore;
-  agent.destroy();
   latenciesMs.sort((a, b) => a - b);
   const at = (share: number): number =>
     latenciesMs[Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share))] ?? Number.NaN;
@@ -68,35 +70,19 @@ export async function run(server: Server, workload: Workload, connections: numbe
 
 /** Sends the calls `from` to `from + count` once each; throws at the first answer of another status. */
 export async function sendAll(
-  { origin }: Server,
+  { origin }: Pick<Server, 'origin'>,
   callOf: (index: number) => { readonly call: Call; readonly status: number },
   { from, count, connections }: { readonly from: number; readonly count: number; readonly connections: number },
 ): Promise<void> {
-  const agent = new Agent({ keepAlive: true, maxSockets: connections });
   let next = from;
-  const caller = async (): Promise<void> => {
+  const send = async (): Promise<void> => {
+    const line = new Line(origin);
     while (next < from + count) {
       const { call, status: expected } = callOf(next++);
-      const status = await send(origin, agent, call);
+      const status = await line.send(call);
       if (status !== expected) throw new Error(`${call.method} ${call.path}: status ${status}, not ${expected}`);
     }
+    line.close();
   };
-  await Promise.all(Array.from({ length: connections }, caller));
-  agent.destroy();
-}
-
-function send(origin: string, agent: Agent, call: Call): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      origin + call.path,
-      { method: call.method, headers: call.headers, agent },
-      (response) => {
-        response.resume();
-        response.once('end', () => resolve(response.statusCode ?? 0));
-        response.once('error', reject);
-      },
-    );
-    request.once('error', reject);
-    request.end(call.body);
-  });
+  await Promise.all(Array.from({ length: connections }, send));
 }

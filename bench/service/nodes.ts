@@ -56,10 +56,19 @@ export interface BenchNode extends Server {
   readonly pid: number;
 }
 
-/** Starts a node. The CPU time is that of all its processes and of the database. */
-export async function startNode(yard: Yard, ground: Ground, workers: number): Promise<BenchNode> {
+/**
+ * Starts a node. The CPU time is that of all its processes and of the database.
+ * @param more environment variables beside those that every node has
+ */
+export async function startNode(
+  yard: Yard,
+  ground: Ground,
+  workers: number,
+  more: Readonly<Record<string, string>> = {},
+): Promise<BenchNode> {
   const port = String(await freePort());
   const environment = {
+    ...more,
     ...ground.settings,
     PRAXIS_PORT: port,
     PRAXIS_WORKERS: String(workers),

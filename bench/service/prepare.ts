@@ -25,9 +25,8 @@ export interface Prepared {
   readonly patients: number;
   readonly client: { readonly apiKey: string; readonly clientId: string; readonly clientSecret: string };
   readonly legacy: { readonly apiKey: string; readonly username: string; readonly password: string };
-  /** A resource body of the size that creates and the floor's insert write. */
+  /** Body of a Patient that creates write. */
   readonly body: string;
-  readonly floorEnvironment: Readonly<Record<string, string>>;
 }
 
 /** A database that is there already. */
@@ -37,6 +36,7 @@ export interface Place {
 }
 
 export const firmPrefix = 'bench';
+export const timeZone = 'America/New_York';
 export const patientId = (index: number): string => `${450_000 + index}`;
 
 const body = JSON.stringify({
@@ -70,19 +70,8 @@ export async function prepareFirm(dataDir: string, patients: number, place?: Pla
   const prepared = await fill(platform, patients);
   // The planner must know what a server that has run for a while knows.
   await platform.asOwner((owner) => owner.query(sql`ANALYZE`));
-  const database = JSON.stringify(embedded.owner);
   await platform.close();
-  return {
-    ...prepared,
-    patients,
-    body,
-    floorEnvironment: {
-      FLOOR_DATABASE: database,
-      FLOOR_RESOURCE: patientId(1),
-      FLOOR_CONTENT: body,
-      FLOOR_SECRET: prepared.client.clientSecret,
-    },
-  };
+  return { ...prepared, patients, body };
 }
 
 async function fill(platform: Platform, patients: number): Promise<Pick<Prepared, 'resources' | 'client' | 'legacy'>> {
@@ -91,7 +80,7 @@ async function fill(platform: Platform, patients: number): Promise<Pick<Prepared
     environment: 'sandbox',
     prefix: firmPrefix,
     name: 'Bench',
-    timeZone: 'America/New_York',
+    timeZone,
   });
   const resources = await loadPractice(platform, firm, { seed: 'bench', patients, todayMs: toDayStart(clock.now()) });
   const application = await createApplication(

@@ -34,13 +34,18 @@ export async function inYard<T>(work: (yard: Yard) => Promise<T>): Promise<T> {
   }
 }
 
+/** A server that is a process of its own. */
+export interface ScriptServer extends Server {
+  readonly pid: number;
+}
+
 /** Starts a script that speaks the protocol. `options` are those of Node. */
 export async function startScript(
   yard: Yard,
   script: string,
   environment: Readonly<Record<string, string>>,
   options: readonly string[] = [],
-): Promise<Server> {
+): Promise<ScriptServer> {
   const child = fork(script, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -55,7 +60,7 @@ export async function startScript(
     child.disconnect();
     await ended;
   });
-  return { origin, cpuMicros: () => reportedCpu(child) };
+  return { origin, pid: child.pid ?? 0, cpuMicros: () => reportedCpu(child) };
 }
 
 function reportedCpu(child: ChildProcess): Promise<number> {

@@ -2,18 +2,18 @@
  * Loads that take turns, so that all see the same machine: round by round, each odd round in reverse.
  */
 import { parseArgs } from 'node:util';
-import { type Figures, run, type Server, type Workload } from './load.ts';
+import { type Figures, type Load, run, type Server, type Workload } from './load.ts';
 
 export interface Turn {
   readonly server: Server;
   readonly workload: Workload;
+  /** Where it differs from that of the others. */
+  readonly load?: Partial<Load>;
 }
 
-export interface TurnOptions {
+/** `seconds` are those of each turn. */
+export interface TurnOptions extends Load {
   readonly rounds: number;
-  /** Of each turn. */
-  readonly seconds: number;
-  readonly connections: number;
 }
 
 /** Runs them all in each round; returns what was measured by turn, a round each. Round 0 warms up and does not count. */
@@ -21,8 +21,9 @@ export async function runInTurns(turns: readonly Turn[], options: TurnOptions): 
   const figures = new Map<Turn, Figures[]>();
   for (let round = 0; round <= options.rounds; round += 1) {
     for (const turn of round % 2 === 0 ? turns : turns.toReversed()) {
-      const seconds = round === 0 ? Math.min(1, options.seconds) : options.seconds;
-      const measured = await run(turn.server, turn.workload, options.connections, seconds);
+      const load = { ...options, ...turn.load };
+      const seconds = round === 0 ? Math.min(1, load.seconds) : load.seconds;
+      const measured = await run(turn.server, turn.workload, { ...load, seconds });
       if (round > 0) figures.set(turn, [...(figures.get(turn) ?? []), measured]);
     }
   }
@@ -35,17 +36,27 @@ export interface RowOptions extends TurnOptions {
   readonly rows: readonly string[];
 }
 
-/** Options of the benches whose rows are workloads; `rest` are those that only one of them has. */
+/** What a command line says beside the options of rows: texts by name, and the flags that are set. */
+export interface MoreOptions {
+  readonly values: Readonly<Record<string, string | undefined>>;
+  readonly flags: ReadonlySet<string>;
+}
+
+/** Options of the benches whose rows are workloads; `texts` and `flags` are those that only one of them has. */
 export function readRowOptions(
   args: readonly string[],
-  defaults: Readonly<Record<'rounds' | 'seconds', string> & { rows?: string }>,
-  rest: readonly string[] = [],
-): { readonly options: RowOptions; readonly values: Readonly<Record<string, string | undefined>> } {
+  defaults: Readonly<Record<'rounds' | 'seconds', string> & { rows?: string; patients?: string }>,
+  texts: readonly string[] = [],
+  flags: readonly string[] = [],
+): MoreOptions & { readonly options: RowOptions } {
   const known = { connections: '16', patients: '2000', rows: '', ...defaults };
   const described = Object.entries(known).map(([name, value]) => [name, { type: 'string', default: value }] as const);
   const { values } = parseArgs({
     args: [...args],
-    options: Object.fromEntries([...described, ...rest.map((name) => [name, { type: 'string' }] as const)]),
+    options: {
+      ...Object.fromEntries([...described, ...texts.map((name) => [name, { type: 'string' }] as const)]),
+      ...Object.fromEntries(flags.map((name) => [name, { type: 'boolean' }] as const)),
+    },
   });
   const text = values as Readonly<Record<string, string | undefined>>;
   const number = (name: string): number => Number(text[name]);
@@ -56,7 +67,7 @@ export function readRowOptions(
     patients: number('patients'),
     rows: (text['rows'] ?? '').split(',').filter((word) => word !== ''),
   };
-  return { options, values: text };
+  return { options, values: text, flags: new Set(flags.filter((name) => text[name] !== undefined)) };
 }
 
 /** Whether the row is wanted. */
