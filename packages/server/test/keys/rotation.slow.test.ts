@@ -149,7 +149,8 @@ test('a backup of before is restored elsewhere, with its key as the previous one
   const third = makeSecret();
   const { connections, owner, runtime } = await openTestDatabase(t, { empty: true });
   await Promise.all([owner.close(), runtime.close()]); // else they would look like a service
-  const elsewhere = { DATABASE_URL: urlOf(connections.owner), PRAXIS_SECRET_KEY: third };
+  const place = { DATABASE_URL: urlOf(connections.owner), PRAXIS_DATA_DIR: makeDataDir(t) };
+  const elsewhere = { ...place, PRAXIS_SECRET_KEY: third };
   const refused = await runPraxis(elsewhere, 'restore', oldBackup);
   assert.equal(refused.status, 2);
   assert.match(refused.stderr, /under another secret key \([0-9a-f]{32}\), .*: set PRAXIS_SECRET_KEY_PREVIOUS to/);
