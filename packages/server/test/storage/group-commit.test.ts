@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { boxStored } from '../../src/access/disclosure.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { PraxisError } from '../../src/base/errors.ts';
@@ -101,7 +100,7 @@ test('conflicts are told to those that are in conflict', async () => {
   );
 });
 
-test('when rights have changed none of them is written', async (t) => {
+test('when rights have changed none of them is written', async () => {
   const stale = openScope({ ...maple, epoch: maple.epoch - 1 });
   const results = await Promise.allSettled(listIds('stale', 8).map((id) => store.write(stale, resourceWrite(id))));
   assert.deepEqual(
@@ -109,7 +108,6 @@ test('when rights have changed none of them is written', async (t) => {
     results.map(() => 'stale-access'),
   );
   assert.deepEqual(await owner.query(sql`SELECT id FROM resource WHERE id LIKE 'stale-%'`), []);
-  t.diagnostic(`${results.length} refused`);
 });
 
 test('who waits until its token has ended is refused, and the others are not', async () => {
@@ -160,7 +158,7 @@ test('a write that waits for the lock of another transaction holds back nobody e
 
 test('groups that change the same resources in different orders do not wait for each other in a circle', async () => {
   const ids = listIds('circle', 8);
-  for (const scope of [maple]) await Promise.all(ids.map((id) => store.write(scope, resourceWrite(id))));
+  await Promise.all(ids.map((id) => store.write(maple, resourceWrite(id))));
   const update = (scope: typeof maple, order: readonly string[]) =>
     order.map((id) => store.write(scope, resourceWrite(id, 1)));
   const outcomes = await Promise.all([...update(maple, ids), ...update(mapleOther, ids.toReversed())]);
@@ -178,5 +176,4 @@ test('large writes are sent by themselves', async () => {
   const [own] = await owner.query<{ count: number }>(sql`
     SELECT count(*)::int AS count FROM resource_version v JOIN resource_version l ON l.xid = v.xid WHERE l.id = 'large-0'`);
   assert.equal(own?.count, 1);
-  await delay(0);
 });

@@ -4,8 +4,8 @@
  */
 import { sql } from '../../database/sql.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
-import type { Section } from './sections.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
+import { listSectionNumbers, type Section } from './sections.ts';
 
 /** So few sections are searched at once. */
 const sectionsMin = 4;
@@ -22,7 +22,7 @@ export async function keepPresentSections(
   const [first] = sections;
   if (first === undefined || sections.length < sectionsMin) return sections;
   const { type: owner, id } = first.scope;
-  const numbers = sections.flatMap(listNumbers);
+  const numbers = sections.flatMap(listSectionNumbers);
   const rows = await store.run<{ readonly param: number | null }>(
     scope,
     sql`
@@ -34,9 +34,7 @@ export async function keepPresentSections(
     { idempotent: true },
   );
   const present = new Set(rows.map(({ param }) => param));
-  return sections.filter((section) => section.type === owner || listNumbers(section).some((each) => present.has(each)));
-}
-
-function listNumbers({ type, scope: { codes } }: Section): readonly number[] {
-  return codes.filter((code) => code !== '_id').map((code) => computeParameterNumber(type, code));
+  return sections.filter(
+    (section) => section.type === owner || listSectionNumbers(section).some((each) => present.has(each)),
+  );
 }

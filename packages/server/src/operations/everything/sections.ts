@@ -5,6 +5,7 @@
 import type { InteractionContext } from '../../engine/context.ts';
 import { listMemberTypes } from '../../engine/search/compartment.ts';
 import { findUsableScope } from '../../engine/search/compartment-types.ts';
+import { computeParameterNumber } from '../../search/numbers.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { findResourceType } from '../../search/resource-types.ts';
@@ -46,4 +47,9 @@ function dateParameters({ start, end }: EverythingParameters, type: string): Sea
     ...(start === undefined ? [] : [[date, `ge${start}`] as const]),
     ...(end === undefined ? [] : [[date, `le${end}`] as const]),
   ];
+}
+
+/** The numbers of the reference parameters that a section is searched by. */
+export function listSectionNumbers({ type, scope: { codes } }: Section): readonly number[] {
+  return codes.filter((code) => code !== '_id').map((code) => computeParameterNumber(type, code));
 }

@@ -5,11 +5,11 @@
 import { type Sql, sql } from '../../database/sql.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { mayFindAll } from '../../engine/search/compartment-types.ts';
-import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
+import { getTypeNumber } from '../../search/numbers.ts';
 import { isWithinBytes, pageBytesMax } from '../../search/sql/page-bytes.ts';
 import type { PageRow, StoredResource } from '../../storage/store.ts';
 import type { EverythingParameters } from './parameters.ts';
-import { listSections, type Section } from './sections.ts';
+import { listSectionNumbers, listSections, type Section } from './sections.ts';
 
 /**
  * The resource and what is in its compartment, in the order of the walk; undefined: only the walk can tell.
@@ -48,17 +48,13 @@ function selectRecord(
       SELECT c.rid, c.rtype, c.id, c.vid, c.lu, c.content FROM (
         SELECT rid FROM resource WHERE firm = ${firm} AND rtype = ${owner} AND id = ${id} AND content IS NOT NULL
         UNION
-        SELECT i.rid FROM unnest(${sections.flatMap(listNumbers)}::int[]) AS p(param) CROSS JOIN LATERAL (
+        SELECT i.rid FROM unnest(${sections.flatMap(listSectionNumbers)}::int[]) AS p(param) CROSS JOIN LATERAL (
           SELECT rid FROM index_reference WHERE firm = ${firm} AND param = p.param AND target_rtype = ${owner} AND target_id = ${id}
           ORDER BY rid LIMIT ${limit}) i) found
       CROSS JOIN LATERAL (
         SELECT rid, rtype, id, vid, lu, content FROM resource WHERE firm = ${firm} AND rid = found.rid OFFSET 0) c
       LIMIT ${limit}) page) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
-}
-
-function listNumbers({ type, scope: { codes } }: Section): readonly number[] {
-  return codes.filter((code) => code !== '_id').map((code) => computeParameterNumber(type, code));
 }
 
 /** Section by section, and in each in the order in which its search without sort finds them. */
