@@ -3,7 +3,8 @@
  * passwords), sealing of private keys at rest and of page links. Every purpose has a key of its own, so that a value sealed
  * for one purpose opens for no other. The secret key, which wraps them, is in `secret-key.ts`.
  */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
+import { computeHmac } from './hmac.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -51,7 +52,7 @@ export interface Secrets {
 /** The secrets that `keys` make. */
 export function openSecrets(keys: DataKeys): Secrets {
   const key = (purpose: Purpose): Buffer => keys[purpose];
-  const hash = (purpose: Purpose, value: string): Buffer => createHmac('sha256', key(purpose)).update(value).digest();
+  const hash = (purpose: Purpose, value: string): Buffer => computeHmac(key(purpose), value);
   return {
     key,
     hash,

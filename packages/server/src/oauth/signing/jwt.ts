@@ -3,8 +3,9 @@
  * the rules of https://www.rfc-editor.org/rfc/rfc8725: the algorithm is chosen by the verifier and never by the token, each
  * algorithm has keys of its own, and only one spelling of a token is accepted.
  */
-import { createHmac, type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
+import { type KeyObject, sign, timingSafeEqual, verify } from 'node:crypto';
 import { promisify } from 'node:util';
+import { computeHmac } from '../../base/hmac.ts';
 
 export const jwtCharactersMax = 16_384;
 
@@ -42,7 +43,7 @@ export async function signRs256(header: JwtHeader, claims: Claims, privateKey: K
 /** A JWT of `claims` signed with HS256. */
 export function signHs256(header: JwtHeader, claims: Claims, key: Buffer): string {
   const signingInput = `${encodeSegment(header)}.${encodeSegment(claims)}`;
-  return `${signingInput}.${hmac(signingInput, key).toString('base64url')}`;
+  return `${signingInput}.${computeHmac(key, signingInput).toString('base64url')}`;
 }
 
 export function verifyRs256(jwt: DecodedJwt, publicKey: KeyObject): boolean {
@@ -52,7 +53,7 @@ export function verifyRs256(jwt: DecodedJwt, publicKey: KeyObject): boolean {
 }
 
 export function verifyHs256(jwt: DecodedJwt, key: Buffer): boolean {
-  const expected = hmac(jwt.signingInput, key);
+  const expected = computeHmac(key, jwt.signingInput);
   return (
     jwt.header.alg === 'HS256' && jwt.signature.length === expected.length && timingSafeEqual(jwt.signature, expected)
   );
@@ -95,10 +96,6 @@ export function readTextClaim(claims: Claims, name: string): string | undefined 
 export function readDateClaim(claims: Claims, name: string): number | undefined {
   const value = claims[name];
   return typeof value === 'number' && Number.isFinite(value) ? value * 1000 : undefined;
-}
-
-function hmac(text: string, key: Buffer): Buffer {
-  return createHmac('sha256', key).update(text, 'latin1').digest();
 }
 
 function encodeSegment(value: object): string {
