@@ -13,7 +13,6 @@ import { clientGrants, legacyGrants } from './grants/list.ts';
 import { introspect } from './introspection.ts';
 import { exchangeHeaders } from './legacy/exchange.ts';
 import { revoke } from './revocation.ts';
-import { decodeJwt, readTextClaim } from './signing/jwt.ts';
 import type { TokenService } from './token-service.ts';
 
 /** A POST as it was received: every value of each header, in order. */
@@ -187,17 +186,10 @@ function answeredReply(body: string): TokenReply {
   return { status: 200, headers: body === '' ? untyped : headers, body, record };
 }
 
-function issuedReply({ subject, application, keyed, response }: Issued, grantType: string): TokenReply {
+function issuedReply({ subject, application, tokenId, keyed, response }: Issued, grantType: string): TokenReply {
   const outcome = keyed ? 'issued' : 'issued-without-key';
-  const record = { grantType, outcome, subject, application, ...tokenIdOf(response) } as const;
+  const record = { grantType, outcome, subject, application, tokenId } as const; // calls with it carry the same id
   return { status: 200, headers, body: JSON.stringify(response), record };
-}
-
-/** Calls with the token carry the same id in the audit ledger. */
-function tokenIdOf({ access_token: token }: Issued['response']): Pick<TokenRecord, 'tokenId'> {
-  const claims = typeof token === 'string' ? decodeJwt(token)?.claims : undefined;
-  const tokenId = claims && readTextClaim(claims, 'jti');
-  return tokenId === undefined ? {} : { tokenId };
 }
 
 function errorReply(error: OAuthError, grantType: string | undefined, challenge: string | undefined): TokenReply {

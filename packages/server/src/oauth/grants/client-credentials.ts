@@ -19,9 +19,10 @@ export const clientCredentialsGrant: TokenGrant<ClientRequest> = {
     const holder = { ...client, scope: await service.scopes.carry(entries, seconds) };
     const issuer = service.originOfRealm(request.realm) + buildRealmPath(request.realm);
     const key = await service.keys.signer(request.realm);
+    const { token, tokenId } = await makeClientToken(key, issuer, holder, service.clock.now(), seconds);
     return {
       response: {
-        access_token: await makeClientToken(key, issuer, holder, service.clock.now(), seconds),
+        access_token: token,
         expires_in: seconds,
         refresh_expires_in: 0,
         token_type: 'Bearer',
@@ -30,6 +31,7 @@ export const clientCredentialsGrant: TokenGrant<ClientRequest> = {
       },
       subject,
       application,
+      tokenId,
       keyed,
     };
   },

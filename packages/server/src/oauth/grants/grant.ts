@@ -26,6 +26,8 @@ export interface Issued {
   /** Whom the tokens are for, for log and audit: the subject they name. */
   readonly subject: string;
   readonly application: number;
+  /** `jti` of the access token. */
+  readonly tokenId: string;
   /** False when a client-credentials request came without API key: the token opens nothing. */
   readonly keyed: boolean;
 }

@@ -18,16 +18,33 @@ export function buildLegacyAnswer(
   const { secrets, settings } = service;
   const nowMs = service.clock.now();
   const grantId = refresh?.tokenId ?? makeUuid();
+  const tokenId = makeUuid();
   return {
     response: {
       scope: request.firmPrefix,
       token_type: 'Bearer',
-      access_token: makeLegacyToken(secrets, holder, 'access', grantId, nowMs, settings.legacyTokenSeconds),
+      access_token: makeLegacyToken(
+        secrets,
+        holder,
+        'access',
+        { tokenId, grantId },
+        nowMs,
+        settings.legacyTokenSeconds,
+      ),
       refresh_token:
-        refresh?.token ?? makeLegacyToken(secrets, holder, 'refresh', grantId, nowMs, settings.legacyRefreshSeconds),
+        refresh?.token ??
+        makeLegacyToken(
+          secrets,
+          holder,
+          'refresh',
+          { tokenId: grantId, grantId },
+          nowMs,
+          settings.legacyRefreshSeconds,
+        ),
     },
     subject: holder.subject,
     application: application.id,
+    tokenId,
     keyed: true,
   };
 }

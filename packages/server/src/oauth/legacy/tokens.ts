@@ -3,7 +3,6 @@
  * they open is what the firm authorises at the moment of the call.
  */
 import { createHash } from 'node:crypto';
-import { makeUuid } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import { type Claims, type DecodedJwt, readDateClaim, readTextClaim, signHs256, verifyHs256 } from '../signing/jwt.ts';
 import type { TokenProblem } from '../signing/token-problem.ts';
@@ -37,15 +36,15 @@ export interface LegacyToken {
   readonly expiresAtMs: number;
 }
 
-/**
- * A signed token of `holder` that is valid for `seconds` from `nowMs`.
- * @param grantId `jti` of a refresh token; an access token names it as its `sid`
- */
+/** What a token is called: `jti`, and that of the refresh token that it belongs to, for which both are the same. */
+export type TokenNames = Pick<LegacyToken, 'tokenId' | 'grantId'>;
+
+/** A signed token of `holder` that is valid for `seconds` from `nowMs`. An access token names its grant as `sid`. */
 export function makeLegacyToken(
   secrets: Secrets,
   holder: LegacyHolder,
   tokenType: LegacyToken['tokenType'],
-  grantId: string,
+  { tokenId, grantId }: TokenNames,
   nowMs: number,
   seconds: number,
 ): string {
@@ -59,7 +58,8 @@ export function makeLegacyToken(
     tokenType,
     pol: holder.authorisationVersion,
     cred: computeCredential(holder.passwordHash),
-    ...(tokenType === 'access' ? { jti: makeUuid(), sid: grantId } : { jti: grantId }),
+    jti: tokenId,
+    ...(tokenType === 'access' ? { sid: grantId } : {}),
     iat,
     exp: iat + seconds,
   };

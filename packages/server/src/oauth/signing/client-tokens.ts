@@ -42,22 +42,23 @@ export function buildEndpointPath(endpoint: string): string {
   return `/protocol/openid-connect/${endpoint}`;
 }
 
-/** A signed token of `holder` that is valid for `seconds` from `nowMs`. */
+/** A signed token of `holder` that is valid for `seconds` from `nowMs`, with its `jti`. */
 export async function makeClientToken(
   key: SigningKey,
   issuer: string,
   holder: ClientHolder,
   nowMs: number,
   seconds: number,
-): Promise<string> {
+): Promise<{ readonly token: string; readonly tokenId: string }> {
   const iat = Math.floor(nowMs / 1000);
+  const tokenId = makeUuid();
   const claims: Claims = {
     iss: issuer,
     sub: holder.subject,
     aud: holder.environment,
     azp: holder.clientId,
     client_id: holder.clientId,
-    jti: makeUuid(),
+    jti: tokenId,
     iat,
     exp: iat + seconds,
     ...('reference' in holder.scope
@@ -67,7 +68,7 @@ export async function makeClientToken(
     ...(holder.secretId === undefined ? {} : { secret_id: holder.secretId }),
     ...(holder.registeredKey === undefined ? {} : { registered_key: holder.registeredKey }),
   };
-  return await signRs256({ alg: 'RS256', typ: 'JWT', kid: key.kid }, claims, key.privateKey);
+  return { token: await signRs256({ alg: 'RS256', typ: 'JWT', kid: key.kid }, claims, key.privateKey), tokenId };
 }
 
 /**
