@@ -58,7 +58,9 @@ export async function answerFhir(
   }
   const record = openRequestRecord(parts, request, credentials);
   const room = parts.bodies.open();
+  const beganMs = performance.now();
   let place: RequestPlace | undefined;
+  const mayBeginAgain = (): boolean => performance.now() - beganMs - (place?.waitedMs() ?? 0) < beginAgainMaxMs;
   let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
   const call = buildFhirCall(parts, asked, request, buildBaseUrl(parts.origins, route), { room, whileWaiting });
@@ -85,7 +87,8 @@ export async function answerFhir(
     return answerBundleRequest(parts, context, charging(call, bundleRateCost), { subject, request, reply });
   };
   try {
-    const response = await record.settle(withCurrentRights(parts, credentials, attempt)).finally(() => room.close());
+    const answered = withCurrentRights(parts, credentials, attempt, mayBeginAgain);
+    const response = await record.settle(answered).finally(() => room.close());
     return await sendAnswer(parts.compressor, reply, response, writing, asked.isBinaryRead);
   } finally {
     place?.leave();
@@ -134,18 +137,20 @@ function hasToken(query: string): boolean {
  * Runs `attempt` with the caller's rights. When the data statement finds that the rights changed meanwhile, or a refusal
  * rests on remembered rights that are no longer true, they are read again and the attempt is repeated, up to
  * `rightsChangesMax` times. Who waited for something until the rights ended gets the refusal that a call of that moment gets.
+ * @param mayBeginAgain whether there is time for another attempt
  */
 async function withCurrentRights<T>(
   parts: ServerServices,
   credentials: ApiCredentials,
   attempt: (session: Session) => Promise<T>,
+  mayBeginAgain: () => boolean,
 ): Promise<T> {
   let session = await parts.sessions.authenticate(credentials);
   for (let changes = 1; ; changes += 1) {
     try {
-      return await withoutCostlyParameters(parts, credentials, session, attempt);
+      return await withoutCostlyParameters(parts, credentials, session, attempt, mayBeginAgain);
     } catch (error) {
-      const isOver = changes > rightsChangesMax;
+      const isOver = changes > rightsChangesMax || !mayBeginAgain();
       if (!(isOver ? isStale(error) : await restsOnOldRights(parts, session, error))) throw error;
       session = await parts.sessions.recheck(credentials);
       if (isOver) throw error;
@@ -156,6 +161,12 @@ async function withCurrentRights<T>(
 /** Times that a request is begun again with the rights as they are then: other requests may change them one after another. */
 const rightsChangesMax = 3;
 
+/**
+ * No attempt begins later than this after the first, in ms, without what was waited for bytes and changes: each may take as long
+ * as a request alone, and clients give up.
+ */
+const beginAgainMaxMs = 15_000;
+
 /** Times that a request is begun again, each time without the search parameters that cost too much. */
 const costlyMax = 10;
 
@@ -165,6 +176,7 @@ async function withoutCostlyParameters<T>(
   credentials: ApiCredentials,
   session: Session,
   attempt: (session: Session) => Promise<T>,
+  mayBeginAgain: () => boolean,
 ): Promise<T> {
   let current = session;
   for (let number = 0; ; number += 1) {
@@ -174,7 +186,7 @@ async function withoutCostlyParameters<T>(
       if (!(error instanceof CostlyParameters)) throw error;
       const failed = await parts.store.failParameters(current.scope, error.failed);
       noteFailedParameters(parts, current.scope.firm, failed);
-      if (number === costlyMax) throw error;
+      if (number === costlyMax || !mayBeginAgain()) throw error;
       current = await parts.sessions.recheck(credentials);
     }
   }

@@ -28,6 +28,8 @@ const keysMax = 10_000;
 export interface RequestPlace {
   /** Gives it back while `waiting`: whoever waits for a change, or for the bytes of a body, costs nothing. */
   during<T>(waiting: () => Promise<T>): Promise<T>;
+  /** How long it has waited so, in ms. */
+  waitedMs(): number;
   /** Gives it back for good. */
   leave(): void;
 }
@@ -116,18 +118,22 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
       }
       if (applications.get(key) !== application) applications.set(key, application);
       let isHeld = true;
+      let waitedMs = 0;
       return {
         leave() {
           if (isHeld) give(application);
           isHeld = false;
         },
+        waitedMs: () => waitedMs,
         async during(waiting) {
           if (!isHeld) return await waiting();
+          const sinceMs = performance.now();
           give(application);
           try {
             return await waiting();
           } finally {
             add(application, 1);
+            waitedMs += performance.now() - sinceMs;
           }
         },
       };

@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { PraxisError } from '../../base/errors.ts';
+import { requestLimits } from '../../limits/budgets.ts';
 import { openFairQueue, type TurnOf } from '../../limits/fair-queue.ts';
 import type { Slices, WorkAge } from '../../limits/slices.ts';
 
@@ -79,7 +80,8 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
   return {
     bytesUnderWay: () => takenByAll,
     open() {
-      const age: WorkAge = { sinceMs: performance.now(), untilMs: Number.POSITIVE_INFINITY };
+      const sinceMs = performance.now();
+      const age: WorkAge = { sinceMs, untilMs: sinceMs + requestLimits.ms };
       let caller: { readonly apiKey: number; readonly of: TurnOf } | undefined;
       let bytes = 0;
       let turn: Promise<() => void> | undefined;
