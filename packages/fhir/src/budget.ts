@@ -160,6 +160,7 @@ export class StepMeter {
   readonly #budget: StepBudget;
   readonly #work: BudgetedWork;
   #unsettled = 0;
+  #settled = 0;
 
   constructor(budget: StepBudget, work: BudgetedWork) {
     this.#budget = budget;
@@ -176,6 +177,12 @@ export class StepMeter {
   settle(): void {
     const count = this.#unsettled;
     this.#unsettled = 0;
+    this.#settled += count;
     this.#budget.spend(count, this.#work);
+  }
+
+  /** Steps so far. */
+  get spent(): number {
+    return this.#settled + this.#unsettled;
   }
 }

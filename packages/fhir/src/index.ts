@@ -74,7 +74,7 @@ export {
   type PublishedValueSet,
 } from './terminology.ts';
 export type { TypedResource } from './typed-resource.ts';
-export { findUnusedContained, type ValidationIssue, validateResource } from './validate.ts';
-export { parseXml } from './xml/parse-xml.ts';
+export { findUnusedContained, type ValidationIssue, validateInSlices, validateResource } from './validate.ts';
+export { parseXml, parseXmlInParts } from './xml/parse-xml.ts';
 export { toXml, toXmlParts } from './xml/to-xml.ts';
 export { XmlError, type XmlRule } from './xml/xml-error.ts';

@@ -16,9 +16,9 @@ import {
   openReader,
   type Reader,
   readEnd,
-  readEntry,
   readMemberName,
   readValue,
+  requireRoom,
   skipSpace,
 } from './json.ts';
 
@@ -26,47 +26,67 @@ import {
 const partLength = 65_536;
 
 /**
- * Returns what `parseJson` does, in parts: one ends between two entries of an array that is a member of the outermost object.
- * An entry is never divided. @throws JsonError, as `parseJson`
+ * Returns what `parseJson` does, in parts: one ends after a member of an object or an entry of an array. A scalar is never
+ * divided. @throws JsonError, as `parseJson`
  */
 export function* parseJsonInParts(text: string, limits: JsonLimits = jsonLimitsDefault): Generator<void, JsonValue> {
   const reader = openReader(text, limits);
-  const reading = readOutermost(reader);
-  let partEnd = partLength;
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done === true) return readEnd(reader, value);
-    if (reader.at < partEnd) continue;
-    partEnd = reader.at + partLength;
-    yield;
-  }
+  return readEnd(reader, yield* readValueInParts({ reader, partEnd: partLength }));
 }
 
-/** Reads the outermost value as `readValue` does. Stops after each entry of an array that is a member of it. */
-function* readOutermost(reader: Reader): Generator<void, JsonValue> {
-  const { text } = reader;
-  if (text.charCodeAt(reader.at) !== openBrace) return readValue(reader);
+interface Reading {
+  readonly reader: Reader;
+  /** Where the part ends, at least. */
+  partEnd: number;
+}
+
+/** Reads a value as `readValue` does. */
+function* readValueInParts(reading: Reading): Generator<void, JsonValue> {
+  const { reader } = reading;
+  const code = reader.text.charCodeAt(reader.at);
+  if (code === openBrace) return yield* readObjectInParts(reading);
+  if (code === openBracket) return yield* readArrayInParts(reading);
+  return readValue(reader);
+}
+
+function* readObjectInParts(reading: Reading): Generator<void, JsonObject> {
+  const { reader } = reading;
   const object: JsonObject = {};
   descend(reader);
   if (skipSpace(reader) === closeBrace) return leave(reader, object);
   for (let members = 0; ; members++) {
     const key = readMemberName(reader, object, everyBit, members);
-    object[key] = text.charCodeAt(reader.at) === openBracket ? yield* readArrayInParts(reader) : readValue(reader);
+    object[key] = isContainer(reader) ? yield* readValueInParts(reading) : readValue(reader);
+    if (endsPart(reading)) yield;
     if (isEnd(reader, closeBrace)) return leave(reader, object);
   }
 }
 
 const everyBit = -1;
 
-function* readArrayInParts(reader: Reader): Generator<void, JsonValue[]> {
+function* readArrayInParts(reading: Reading): Generator<void, JsonValue[]> {
+  const { reader } = reading;
   const array: JsonValue[] = [];
   descend(reader);
   if (skipSpace(reader) === closeBracket) return leave(reader, array);
   for (;;) {
-    readEntry(reader, array);
-    yield;
+    requireRoom(reader, array);
+    array.push(isContainer(reader) ? yield* readValueInParts(reading) : readValue(reader));
+    if (endsPart(reading)) yield;
     if (isEnd(reader, closeBracket)) return leave(reader, array);
   }
+}
+
+function isContainer({ text, at }: Reader): boolean {
+  const code = text.charCodeAt(at);
+  return code === openBrace || code === openBracket;
+}
+
+function endsPart(reading: Reading): boolean {
+  const { at } = reading.reader;
+  if (at < reading.partEnd) return false;
+  reading.partEnd = at + partLength;
+  return true;
 }
 
 /** Entries of an array that are written at once: less than a millisecond's work where they are of the usual size. */

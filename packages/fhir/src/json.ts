@@ -205,16 +205,17 @@ function readArray(reader: Reader): JsonValue[] {
   descend(reader);
   if (skipSpace(reader) === closeBracket) return leave(reader, array);
   for (;;) {
-    readEntry(reader, array);
+    requireRoom(reader, array);
+    array.push(readValue(reader));
     if (isEnd(reader, closeBracket)) return leave(reader, array);
   }
 }
 
-export function readEntry(reader: Reader, array: JsonValue[]): void {
+/** Before another entry is read. @throws JsonError `too-long` */
+export function requireRoom(reader: Reader, array: readonly JsonValue[]): void {
   if (array.length === reader.limits.arrayLengthMax) {
     fail(reader, 'too-long', reader.at, `an array may have ${reader.limits.arrayLengthMax} entries at most`);
   }
-  array.push(readValue(reader));
 }
 
 /** Whether what follows a value is the end of the object or array; else it is a comma, and the next character is found. */

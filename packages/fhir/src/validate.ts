@@ -5,13 +5,13 @@
  *
  * https://hl7.org/fhir/R4/validation.html
  */
-import { type StepBudget, StepMeter } from './budget.ts';
+import { type Budget, type StepBudget, StepMeter } from './budget.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { findUnreferenced } from './validation/contained.ts';
 import { type Place, type Run, report, type ValidationIssue } from './validation/issue.ts';
 import { isResourceType } from './validation/resource-types.ts';
 import { buildResourceScope, isObject, type ResourceScope } from './validation/scope.ts';
-import { checkResource, validating } from './validation/walk.ts';
+import { checkResource, checkResourceInParts, validating } from './validation/walk.ts';
 
 export type { ValidationIssue, ValidationRule } from './validation/issue.ts';
 
@@ -39,6 +39,21 @@ export function validateResource(resource: JsonValue, options: ValidationOptions
   return issues;
 }
 
+/** As `validateResource`, with a budget that is a whole one. Others go on while a large resource is looked at. */
+export async function validateInSlices(
+  resource: JsonValue,
+  options: ValidationOptions & { readonly budget: Budget },
+): Promise<ValidationIssue[]> {
+  const meter = new StepMeter(options.budget, validating);
+  const { run, place } = open(resource, options, { meter });
+  if (run.issues.length === 0) {
+    const parts = checkResourceInParts(run, resource, place);
+    while (parts.next().done !== true) await options.budget.breathe(validating);
+  }
+  meter.settle();
+  return run.issues;
+}
+
 /**
  * Places in `contained` of what nothing refers to (dom-3), and of what only such resources refer to; none where so much else is
  * wrong with the resource that its validation ends early. In linear time.
@@ -53,7 +68,18 @@ export function findUnusedContained(resource: JsonObject, type: string): Readonl
   return unused;
 }
 
-function check(resource: JsonValue, options: ValidationOptions, more: Pick<Run, 'meter' | 'onRead'>) {
+function check(
+  resource: JsonValue,
+  options: ValidationOptions,
+  more: Pick<Run, 'meter' | 'onRead'>,
+): ValidationIssue[] {
+  const { run, place } = open(resource, options, more);
+  if (run.issues.length === 0) checkResource(run, resource, place);
+  return run.issues;
+}
+
+/** The account of a validation; an issue in it: the resource is of another type than expected, and is not looked into. */
+function open(resource: JsonValue, options: ValidationOptions, more: Pick<Run, 'meter' | 'onRead'>) {
   const { type, issuesMax = issuesMaxDefault } = options;
   const run: Run = { issues: [], issuesMax, full: false, scope: buildResourceScope({}, undefined), ...more };
   const actual = isObject(resource) && typeof resource.resourceType === 'string' ? resource.resourceType : undefined;
@@ -62,6 +88,6 @@ function check(resource: JsonValue, options: ValidationOptions, more: Pick<Run, 
   if (type !== undefined && actual !== undefined && actual !== type) {
     const problem = `must be a resource of type ${type}: resourceType is ${JSON.stringify(actual.slice(0, 64))}`;
     report(run, 'resource-type', place, problem);
-  } else checkResource(run, resource, place);
-  return run.issues;
+  }
+  return { run, place };
 }

@@ -85,6 +85,14 @@ test('a large text is read in many parts, digits kept', () => {
   assert.equal(JSON.stringify(value), text);
 });
 
+test('a text that is nested is read in many parts, wherever the nesting is', () => {
+  const inner = `{"url":"x","extension":[${Array.from({ length: 5_000 }, () => '{"a":1.0,"b":[true,[]]}').join()}]}`;
+  const text = `{"extension":[{"extension":[${inner},${inner}],"value":{"c":${inner}}}]}`;
+  const { value, parts } = readInParts(text);
+  assert.ok(parts > 4, `${parts} parts`);
+  assert.equal(JSON.stringify(value), text);
+});
+
 function writeInParts(object: JsonObject): { readonly text: string; readonly parts: number } {
   const writing = writeJsonInParts(object);
   for (let parts = 1; ; parts++) {

@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { isRawDecimal, type JsonObject, type JsonValue, parseJson, parseXml, toXml, XmlError } from '../src/index.ts';
+import {
+  isRawDecimal,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  parseXml,
+  parseXmlInParts,
+  toXml,
+  XmlError,
+} from '../src/index.ts';
 import { examples } from './examples.ts';
 
 fc.configureGlobal({ seed: 20261121 });
@@ -17,10 +26,31 @@ test('each official example survives JSON → XML → JSON, decimals digit by di
   assert.equal(count, 746);
 });
 
+function readInParts(text: string): { readonly value: JsonObject; readonly parts: number } {
+  const reading = parseXmlInParts(text);
+  for (let parts = 1; ; parts++) {
+    const { done, value } = reading.next();
+    if (done === true) return { value, parts };
+  }
+}
+
+test('read in parts, each official example is what it is at once; large ones have many', () => {
+  let partsMax = 0;
+  for (const { file, resource } of examples()) {
+    const text = toXml(resource, { pretty: true });
+    const { value, parts } = readInParts(text);
+    assert.deepEqual(value, parseXml(text), file);
+    partsMax = Math.max(partsMax, parts);
+  }
+  assert.ok(partsMax > 3, `${partsMax} parts`);
+});
+
 test('each cut of a text is refused', () => {
   const whole = toXml(patient('a', ['b', null], '1.0'), { pretty: true }).trimEnd();
   for (let length = 0; length < whole.length; length++) {
-    assert.throws(() => parseXml(whole.slice(0, length)), XmlError, whole.slice(0, length));
+    const cut = whole.slice(0, length);
+    assert.throws(() => parseXml(cut), XmlError, cut);
+    assert.throws(() => readInParts(cut), XmlError, cut);
   }
 });
 

@@ -9,7 +9,7 @@ import { reportCode } from './bindings.ts';
 import { checkContained, checkContainedUse, useNarrativeLinks } from './contained.ts';
 import { type Place, quoteText, type Run, report, stepInto } from './issue.ts';
 import { explainUnknownType, isResourceType } from './resource-types.ts';
-import { buildResourceScope, isObject, useFragment } from './scope.ts';
+import { buildResourceScope, isObject, type ResourceScope, useFragment } from './scope.ts';
 import { getShape, type Property, requireShape, type Shape } from './shape.ts';
 import { checkSiblings, hasSibling } from './siblings.ts';
 import { reportNotObject, reportUnknown } from './unknown.ts';
@@ -22,12 +22,27 @@ export function checkResource(run: Run, value: JsonValue, place: Place): void {
   const scope = buildResourceScope(value, outer);
   run.scope = scope;
   checkObject(run, value, shape, place);
-  if (Array.isArray(value.contained) && !run.full) {
-    useNarrativeLinks(value, scope);
-    if (place.parent === undefined) run.onRead?.(scope);
-    checkContainedUse(run, value.contained, scope, place);
-  }
+  checkUses(run, value, scope, place);
   run.scope = outer;
+}
+
+/** The same in parts, so that others can go on in between: yields where many steps were made, never for a small resource. */
+export function* checkResourceInParts(run: Run, value: JsonValue, place: Place): Generator<void, void> {
+  const shape = resourceShape(run, value, place);
+  if (shape === undefined || !isObject(value)) return;
+  const outer = run.scope;
+  const scope = buildResourceScope(value, outer);
+  run.scope = scope;
+  yield* checkObjectInParts(run, value, shape, place);
+  checkUses(run, value, scope, place);
+  run.scope = outer;
+}
+
+function checkUses(run: Run, resource: JsonObject, scope: ResourceScope, place: Place): void {
+  if (!Array.isArray(resource.contained) || run.full) return;
+  useNarrativeLinks(resource, scope);
+  if (place.parent === undefined) run.onRead?.(scope);
+  checkContainedUse(run, resource.contained, scope, place);
 }
 
 function checkContainedResource(run: Run, value: JsonValue, place: Place): void {
@@ -60,30 +75,84 @@ export const validating: BudgetedWork = {
   cheaper: 'send fewer elements, or several resources',
 };
 
+/** What is known of an object so far. */
+interface Members {
+  present: number;
+  chosen: (Property | undefined)[] | undefined;
+}
+
 function checkObject(run: Run, object: JsonObject, shape: Shape, place: Place): void {
   const keys = Object.keys(object);
   run.meter?.spend(keys.length);
-  let present = 0;
-  let chosen: (Property | undefined)[] | undefined;
+  const members: Members = { present: 0, chosen: undefined };
   for (const key of keys) {
     if (run.full) return;
-    const property = shape.properties.get(key);
-    const value = object[key];
-    if (value === undefined) continue;
-    if (property === undefined) {
-      const meant = reportUnknown(run, object, key, shape, place);
-      if (meant !== undefined && meant.min > 0) present |= 1 << shape.required.indexOf(meant);
-      continue;
-    }
-    present |= property.bit;
-    if (property.choice >= 0) {
-      chosen ??= [];
-      const other = chosen[property.choice];
-      if (other !== undefined && other.jsonName !== property.jsonName) reportChoice(run, other, property, place);
-      chosen[property.choice] = property;
-    }
-    checkProperty(run, object, value, property, place);
+    const property = takeMember(run, object, key, shape, place, members);
+    if (property !== undefined) checkProperty(run, object, object[key] ?? null, property, place);
   }
+  checkMembers(run, keys, shape, place, members);
+}
+
+/** Steps of a part: about a millisecond. */
+const stepsPerPart = 4_096;
+
+/** Entries between two looks at the steps. */
+const entriesPerLook = 64;
+
+function* checkObjectInParts(run: Run, object: JsonObject, shape: Shape, place: Place): Generator<void, void> {
+  const keys = Object.keys(object);
+  run.meter?.spend(keys.length);
+  const members: Members = { present: 0, chosen: undefined };
+  let yieldedAt = run.meter?.spent ?? 0;
+  const isLong = (): boolean => {
+    const spent = run.meter?.spent ?? 0;
+    if (spent - yieldedAt < stepsPerPart) return false;
+    yieldedAt = spent;
+    return true;
+  };
+  for (const key of keys) {
+    if (run.full) return;
+    const property = takeMember(run, object, key, shape, place, members);
+    if (property === undefined) continue;
+    const value = object[key] ?? null;
+    if (property.kind !== 'sibling' && property.repeats && Array.isArray(value) && value.length > entriesPerLook) {
+      for (let from = 0; from < value.length; from += entriesPerLook) {
+        checkEntries(run, object, value, property, place, from, Math.min(value.length, from + entriesPerLook));
+        if (isLong()) yield;
+      }
+    } else checkProperty(run, object, value, property, place);
+    if (isLong()) yield;
+  }
+  checkMembers(run, keys, shape, place, members);
+}
+
+/** The property of a member that is present, whose value is to be checked; undefined: it was reported, or there is none. */
+function takeMember(
+  run: Run,
+  object: JsonObject,
+  key: string,
+  shape: Shape,
+  place: Place,
+  members: Members,
+): Property | undefined {
+  const property = shape.properties.get(key);
+  if (object[key] === undefined) return undefined;
+  if (property === undefined) {
+    const meant = reportUnknown(run, object, key, shape, place);
+    if (meant !== undefined && meant.min > 0) members.present |= 1 << shape.required.indexOf(meant);
+    return undefined;
+  }
+  members.present |= property.bit;
+  if (property.choice >= 0) {
+    members.chosen ??= [];
+    const other = members.chosen[property.choice];
+    if (other !== undefined && other.jsonName !== property.jsonName) reportChoice(run, other, property, place);
+    members.chosen[property.choice] = property;
+  }
+  return property;
+}
+
+function checkMembers(run: Run, keys: readonly string[], shape: Shape, place: Place, { present }: Members): void {
   if ((present & shape.requiredMask) !== shape.requiredMask) reportMissing(run, shape, present, place);
   if (keys.length === 0) report(run, 'empty', place, 'may not be an empty object: leave the element out');
 }
@@ -98,12 +167,21 @@ function checkProperty(run: Run, object: JsonObject, value: JsonValue, property:
     report(run, 'type', stepInto(parent, property.name), problem);
   } else if (value.length === 0) {
     report(run, 'empty', stepInto(parent, property.name), 'may not be an empty array: leave the element out');
-  } else checkEntries(run, object, value, property, parent);
+  } else checkEntries(run, object, value, property, parent, 0, value.length);
 }
 
-function checkEntries(run: Run, object: JsonObject, values: JsonValue[], property: Property, parent: Place): void {
-  run.meter?.spend(values.length);
-  for (let index = 0; index < values.length; index++) {
+/** Checks the entries from one index up to another. */
+function checkEntries(
+  run: Run,
+  object: JsonObject,
+  values: JsonValue[],
+  property: Property,
+  parent: Place,
+  from: number,
+  to: number,
+): void {
+  run.meter?.spend(to - from);
+  for (let index = from; index < to; index++) {
     if (run.full) return;
     const value = values[index] ?? null;
     if (value !== null) checkValue(run, value, property, parent, index);

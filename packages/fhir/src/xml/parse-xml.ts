@@ -51,6 +51,44 @@ export function parseXml(text: string, limits: JsonLimits = jsonLimitsDefault): 
   return resource;
 }
 
+/** Characters of a part, at least: about a millisecond's work. */
+const partLength = 16_384;
+
+/**
+ * Returns what `parseXml` does, in parts: one ends between two elements of the resource. @throws XmlError, as `parseXml`
+ */
+export function* parseXmlInParts(text: string, limits: JsonLimits = jsonLimitsDefault): Generator<void, JsonObject> {
+  const scanner = openScanner(text, limits);
+  const reader: Reader = { scanner, depth: 0 };
+  const { resource, content } = openResource(reader, readStartTag(scanner), outermost, undefined);
+  if (content !== undefined) {
+    const { element, layout } = content;
+    readAttributes(scanner, element, layout, resource);
+    if (!element.tag.empty) yield* readChildrenInParts(reader, element, layout, resource);
+  }
+  scanner.place = undefined;
+  requireEnd(scanner);
+  return resource;
+}
+
+function* readChildrenInParts(
+  reader: Reader,
+  parent: Element,
+  layout: Layout,
+  object: JsonObject,
+): Generator<void, void> {
+  const { scanner } = reader;
+  const children = beginChildren(reader, parent, layout, object);
+  let partEnd = scanner.at + partLength;
+  while (nextIsTag(scanner, parent.tag)) {
+    readChild(reader, children);
+    if (scanner.at < partEnd) continue;
+    partEnd = scanner.at + partLength;
+    yield;
+  }
+  endChildren(reader, children);
+}
+
 interface Reader {
   readonly scanner: Scanner;
   /** Elements that are open around the current one. */
@@ -66,16 +104,34 @@ interface Element {
 
 /** Reads a resource: at `place`, or the one that the text is. */
 function readResource(reader: Reader, tag: StartTag, around: Namespaces, place: Place | undefined): JsonObject {
+  const { resource, content } = openResource(reader, tag, around, place);
+  if (content !== undefined) readContent(reader, content.element, content.layout, resource);
+  return resource;
+}
+
+/** What is left to be read of a resource. */
+interface ResourceContent {
+  readonly element: Element;
+  readonly layout: Layout;
+}
+
+/** The resource, of which only the type was read; no content: its type is none, and all of it was skipped. */
+function openResource(
+  reader: Reader,
+  tag: StartTag,
+  around: Namespaces,
+  place: Place | undefined,
+): { readonly resource: JsonObject; readonly content: ResourceContent | undefined } {
   const { scanner } = reader;
   const namespaces = collectNamespaces(scanner, tag, around);
   const type = requireFhirName(scanner, tag, namespaces);
   scanner.place = place ?? { parent: undefined, name: formatPathStep(type), index: -1 };
   const resource: JsonObject = { resourceType: type };
   const layout = findResourceLayout(type);
-  if (layout === undefined)
-    skipContent(reader, tag); // the validator says what is wrong with the type
-  else readContent(reader, { tag, namespaces, place: scanner.place }, layout, resource);
-  return resource;
+  if (layout !== undefined)
+    return { resource, content: { element: { tag, namespaces, place: scanner.place }, layout } };
+  skipContent(reader, tag); // the validator says what is wrong with the type
+  return { resource, content: undefined };
 }
 
 /** Reads the attributes of an element, the elements inside and its end into an object. */
@@ -85,27 +141,48 @@ function readContent(reader: Reader, element: Element, layout: Layout, object: J
 }
 
 function readChildren(reader: Reader, parent: Element, layout: Layout, object: JsonObject): void {
-  const { scanner } = reader;
   if (parent.tag.empty) return;
-  requireDepth(scanner, ++reader.depth, parent.tag);
-  let previous: Member | undefined;
-  let uneven: Set<Member> | undefined;
-  while (nextIsTag(scanner, parent.tag)) {
-    const tag = readStartTag(scanner);
-    const namespaces = collectNamespaces(scanner, tag, parent.namespaces);
-    const member = layout.members.get(parseLocalName(tag.name));
-    if (member?.kind !== 'xhtml') requireFhirName(scanner, tag, namespaces);
-    if (member === undefined || member.kind === 'attribute') {
-      readUnknown(reader, tag, object, parent, member);
-    } else {
-      const place = placeOf(scanner, object, member, parent.place, previous, tag);
-      previous = member;
-      scanner.place = place;
-      if (readMember(reader, { tag, namespaces, place }, member, object)) uneven = (uneven ?? new Set()).add(member);
-    }
-    scanner.place = parent.place;
+  const children = beginChildren(reader, parent, layout, object);
+  while (nextIsTag(reader.scanner, parent.tag)) readChild(reader, children);
+  endChildren(reader, children);
+}
+
+/** What is being read into an object. */
+interface Children {
+  readonly parent: Element;
+  readonly layout: Layout;
+  readonly object: JsonObject;
+  previous: Member | undefined;
+  /** Members whose values and siblings differ in number. */
+  uneven: Set<Member> | undefined;
+}
+
+function beginChildren(reader: Reader, parent: Element, layout: Layout, object: JsonObject): Children {
+  requireDepth(reader.scanner, ++reader.depth, parent.tag);
+  return { parent, layout, object, previous: undefined, uneven: undefined };
+}
+
+function readChild(reader: Reader, children: Children): void {
+  const { scanner } = reader;
+  const { parent, layout, object } = children;
+  const tag = readStartTag(scanner);
+  const namespaces = collectNamespaces(scanner, tag, parent.namespaces);
+  const member = layout.members.get(parseLocalName(tag.name));
+  if (member?.kind !== 'xhtml') requireFhirName(scanner, tag, namespaces);
+  if (member === undefined || member.kind === 'attribute') {
+    readUnknown(reader, tag, object, parent, member);
+  } else {
+    const place = placeOf(scanner, object, member, parent.place, children.previous, tag);
+    children.previous = member;
+    scanner.place = place;
+    if (readMember(reader, { tag, namespaces, place }, member, object))
+      children.uneven = (children.uneven ?? new Set()).add(member);
   }
-  readEndTag(scanner, parent.tag.name);
+  scanner.place = parent.place;
+}
+
+function endChildren(reader: Reader, { parent, object, uneven }: Children): void {
+  readEndTag(reader.scanner, parent.tag.name);
   reader.depth--;
   for (const member of uneven ?? []) alignSiblings(object, member);
 }

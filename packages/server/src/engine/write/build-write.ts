@@ -12,6 +12,7 @@ import {
   type StepBudget,
   type TypedResource,
   type ValidationIssue,
+  validateInSlices,
   validateResource,
   writeJsonInParts,
 } from '@praxis/fhir';
@@ -58,14 +59,39 @@ export function requireResource<T extends string>(
   budget: StepBudget,
   advice?: string,
 ): TypedResource<T> {
+  refuseOtherType(body, type);
+  return requireNoIssue(body, type, validateResource(body, { type, budget }), budget, advice);
+}
+
+/** As `requireResource`. Others go on while a large resource is looked at. */
+export async function requireResourceInSlices<T extends string>(
+  body: JsonValue,
+  type: T,
+  budget: Budget,
+  advice?: string,
+): Promise<TypedResource<T>> {
+  refuseOtherType(body, type);
+  return requireNoIssue(body, type, await validateInSlices(body, { type, budget }), budget, advice);
+}
+
+/** @throws PraxisError `resource-type-mismatch` */
+function refuseOtherType(body: JsonValue, type: string): void {
   const named = typeof body === 'object' && body !== null && 'resourceType' in body ? body.resourceType : undefined;
-  if (typeof named === 'string' && named !== type) {
-    fail('resource-type-mismatch', {
-      diagnostics: `resourceType must be ${type}, the type in the path`,
-      expression: ['resourceType'],
-    });
-  }
-  const issues = validateResource(body, { type, budget }).filter((issue) => issue.severity === 'error');
+  if (typeof named !== 'string' || named === type) return;
+  fail('resource-type-mismatch', {
+    diagnostics: `resourceType must be ${type}, the type in the path`,
+    expression: ['resourceType'],
+  });
+}
+
+function requireNoIssue<T extends string>(
+  body: JsonValue,
+  type: T,
+  found: readonly ValidationIssue[],
+  budget: StepBudget,
+  advice: string | undefined,
+): TypedResource<T> {
+  const issues = found.filter((issue) => issue.severity === 'error');
   const [first, ...more] = issues;
   if (first) {
     const isSound = issues.every(({ code }) => code === 'invariant');

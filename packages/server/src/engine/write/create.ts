@@ -18,7 +18,7 @@ import {
   buildReadableResponse,
   buildWrite,
   buildWriteResponse,
-  requireResource,
+  requireResourceInSlices,
 } from './build-write.ts';
 import { normalizeForR4 } from './compatibility.ts';
 import { withMatch } from './conditional.ts';
@@ -62,7 +62,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
 
 /** The body as a valid resource. @throws as `requireResource` */
 export async function readResource({ settings, budget }: InteractionContext, request: FhirRequest) {
-  return requireResource(normalizeForR4(settings, await request.body()), request.type, budget);
+  return await requireResourceInSlices(normalizeForR4(settings, await request.body()), request.type, budget);
 }
 
 /** Stores `resource` under a new id: that of the request if it brings one. Or 202, where it waits for the practice. */

@@ -32,7 +32,13 @@ import { compileCriterionTest } from '../rights/disclosing.ts';
 import { requirePatchable, withoutUnusedContained } from '../rights/patch-rights.ts';
 import { compileReadable, type Readable } from '../rights/readable-members.ts';
 import { requireTouchable, requireTouched } from '../rights/write-rights.ts';
-import { buildingWrite, buildReadableResponse, buildWrite, requireResource, requireValidId } from './build-write.ts';
+import {
+  buildingWrite,
+  buildReadableResponse,
+  buildWrite,
+  requireResourceInSlices,
+  requireValidId,
+} from './build-write.ts';
 import { findBreaches } from './invariants.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
@@ -161,7 +167,7 @@ async function nextVersion(context: InteractionContext, request: FhirRequest, ch
   await parseStoredInSlices(current.content, breathe);
   const patched = applied(context, change, current, readable);
   if (getStoredText(current.content).length >= largeCharacters) await breathe();
-  const resource = requireResource(patched, request.type, context.budget);
+  const resource = await requireResourceInSlices(patched, request.type, context.budget);
   if (resource.id !== request.id)
     fail('patch-failed', { diagnostics: 'The patch changes the id, which cannot change', expression: ['id'] });
   return { current, resource, touched };

@@ -16,7 +16,14 @@ import { requireMatch, requireNoneMatch } from '../preconditions.ts';
 import { denyAccess, type RightsContext, refuseNotFound, requireGrants } from '../rights/denials.ts';
 import { compileCriterionTest } from '../rights/disclosing.ts';
 import { requireReplaceable } from '../rights/write-rights.ts';
-import { buildingWrite, buildWrite, buildWriteResponse, requireResource, requireValidId } from './build-write.ts';
+import {
+  buildingWrite,
+  buildWrite,
+  buildWriteResponse,
+  requireResource,
+  requireResourceInSlices,
+  requireValidId,
+} from './build-write.ts';
 import { normalizeForR4 } from './compatibility.ts';
 import { withSafeNarrative } from './patched-narrative.ts';
 import { requireWritable } from './read-only-types.ts';
@@ -50,7 +57,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
   requireValidId(request.id);
   const sent = normalizeForR4(context.settings, await request.body());
   if (context.settings.partialPut) return await replaceWith(context, request, partOf(context, request, sent));
-  const resource = requireResource(sent, request.type, context.budget, patchAdvice);
+  const resource = await requireResourceInSlices(sent, request.type, context.budget, patchAdvice);
   requireSameId(resource, request.id);
   return await replace(context, request, resource);
 }

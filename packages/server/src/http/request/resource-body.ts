@@ -8,6 +8,7 @@ import {
   parseJson,
   parseJsonInParts,
   parseXml,
+  parseXmlInParts,
   sliceMs,
   XmlError,
 } from '@praxis/fhir';
@@ -26,11 +27,11 @@ export function parseBody(text: string, format: FormatKind, limits: JsonLimits):
   }
 }
 
-/** JSON texts of so many characters are read in slices: a millisecond's work. */
+/** Texts of so many characters are read in slices: a millisecond's work. */
 const slicedCharacters = 131_072;
 
 /**
- * As `parseBody`. A large body in JSON is read in slices.
+ * As `parseBody`. A large body is read in slices.
  * @param pause resolves when the next slice may begin
  * @throws PraxisError as `parseBody`
  */
@@ -40,9 +41,9 @@ export async function parseBodyInSlices(
   limits: JsonLimits,
   pause: () => Promise<void>,
 ): Promise<JsonValue> {
-  if (format !== 'json' || text.length < slicedCharacters) return parseBody(text, format, limits);
+  if (text.length < slicedCharacters) return parseBody(text, format, limits);
   try {
-    const reading = parseJsonInParts(text, limits);
+    const reading = format === 'json' ? parseJsonInParts(text, limits) : parseXmlInParts(text, limits);
     for (let beganMs = performance.now(); ; ) {
       const { done, value } = reading.next();
       if (done === true) return value;

@@ -41,33 +41,45 @@ const unread: ReadonlySet<string> = new Set([
 
 const datesAndLinks = /^(?:\d{4}-\d\d(?:-\d\d(?:T.*)?)?|[a-z][a-z0-9+.-]*:\S*)$/i;
 
-/** The distinct words of a resource. */
-export function collectWords(resource: JsonObject): ResourceWords {
+/** The distinct words of a resource, gathered in parts. Yields how many characters a part has read, or what takes as long. */
+export function* collectWords(resource: JsonObject): Generator<number, ResourceWords> {
   const div = findText(findObject(resource, 'text'), 'div') ?? '';
   const narrative = wordsOf(withoutTags(div.slice(0, charactersMax)).split('\n'), new Set());
-  const texts: Texts = { parts: [], length: 0 };
-  collect(resource, texts);
-  return { narrative, others: wordsOf(texts.parts, narrative) };
+  yield div.length;
+  const texts = yield* listTexts(resource);
+  return { narrative, others: wordsOf(texts, narrative) };
 }
 
-interface Texts {
-  readonly parts: string[];
-  length: number;
+/** Elements of one part, and the characters that are read in the time that one takes. */
+const elementsPerPart = 1_024;
+const charactersPerElement = 16;
+
+/** What people read of a resource, without its narrative, in the order of its elements. */
+function* listTexts(resource: JsonObject): Generator<number, readonly string[]> {
+  const texts: string[] = [];
+  let length = 0;
+  let visited = 0;
+  const left: JsonValue[] = [resource];
+  for (let value = left.pop(); value !== undefined && length < charactersMax; value = left.pop()) {
+    visited += 1;
+    if (visited % elementsPerPart === 0) yield elementsPerPart * charactersPerElement;
+    if (typeof value !== 'string') addItems(left, value);
+    else if (!datesAndLinks.test(value)) {
+      texts.push(value.slice(0, charactersMax - length));
+      length += value.length;
+    }
+  }
+  yield length;
+  return texts;
 }
 
-function collect(value: JsonValue, texts: Texts): void {
-  if (texts.length >= charactersMax) return;
-  if (typeof value === 'string') {
-    if (datesAndLinks.test(value)) return;
-    const part = value.slice(0, charactersMax - texts.length);
-    texts.parts.push(part);
-    texts.length += part.length;
-  } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, texts);
-  } else if (isJsonObject(value)) {
-    for (const name of Object.keys(value)) {
+/** Adds what is inside of a value and may be read, the last first. */
+function addItems(left: JsonValue[], value: JsonValue): void {
+  if (Array.isArray(value)) for (const item of value.toReversed()) left.push(item);
+  else if (isJsonObject(value)) {
+    for (const name of Object.keys(value).reverse()) {
       const item = value[name];
-      if (item !== undefined && !unread.has(name) && !name.startsWith('_')) collect(item, texts);
+      if (item !== undefined && !unread.has(name) && !name.startsWith('_')) left.push(item);
     }
   }
 }

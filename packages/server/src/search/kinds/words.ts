@@ -14,7 +14,15 @@ import { collectWords } from '../index/text-words.ts';
 import { computeParameterNumber } from '../numbers.ts';
 import { refuseValue, unescapeValue } from '../query/search-values.ts';
 import { parseWords, type WordQuery } from '../query/word-query.ts';
-import { type Parameter, type SearchKind, selectivities, type Test, type ValueContext } from './kind.ts';
+import {
+  makeAll,
+  type Parameter,
+  type RowParts,
+  type SearchKind,
+  selectivities,
+  type Test,
+  type ValueContext,
+} from './kind.ts';
 
 /** Marks rows of words of the narrative. */
 const ofNarrative = 'text';
@@ -29,7 +37,8 @@ export const content: SearchKind = {
       ),
   },
   ...readWords(sql.empty),
-  index: indexWords,
+  index: (value, parameter, context, rows) => makeAll(indexWords(value, parameter, context, rows)),
+  indexInParts: indexWords,
 };
 
 export const narrative: SearchKind = {
@@ -120,9 +129,9 @@ function holdsWord({ word, open }: Extract<WordQuery, { kind: 'word' }>, column:
 }
 
 /** Adds the words of a resource, as many to a row as fit. */
-function indexWords({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): void {
+function* indexWords({ value }: TypedValue, { number }: Parameter, _context: unknown, rows: IndexRowBuilder): RowParts {
   if (!isJsonObject(value)) return;
-  const words = collectWords(value);
+  const words = yield* collectWords(value);
   for (const line of linesOf(words.narrative)) rows.string(number, line, ofNarrative);
   for (const line of linesOf(words.others)) rows.string(number, line, '');
 }
