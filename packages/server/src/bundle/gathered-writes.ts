@@ -70,6 +70,7 @@ type After = <T>(work: () => Promise<T>) => Promise<T>;
 /** What stands apart from the resources need not wait for their writes. */
 function featureStatements(store: ResourceStore, after: After, answers: Answers): StatementRunner {
   return {
+    change: (...args) => store.change(...args),
     run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
       const send = () => store.run<Row>(scope, statement, options);
       const ask = () => (options.standsApart === true ? send() : after(send));

@@ -12,7 +12,7 @@ import type { FirmWorkContext } from '../jobs/firm-work.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { forEachFirm } from './for-each-firm.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
-import type { Ask } from './statement-runner.ts';
+import type { Ask, StatementRunner } from './statement-runner.ts';
 
 /** How long a key is kept. */
 export const keyKeptMs = 7 * 24 * 60 * 60 * 1000;
@@ -81,10 +81,11 @@ export async function claimKey(
   scope: TenantScope,
   claim: KeyClaim,
 ): Promise<KeptAnswer | undefined> {
-  await query(lockTimeout(twinWaitMs));
+  const claiming = [lockTimeout(twinWaitMs), claimStatement(scope, claim), lockTimeout(lockWaitMaxMs)];
   try {
-    const rows = await query<EpochRow & { readonly claimed: number }>(claimStatement(scope, claim));
-    if (requireFresh(rows, scope)[0]?.claimed === 1) return undefined;
+    // By one round trip. Whether the rights are old tells what follows: the answer that is kept, or that is read.
+    const [, claimed] = await Promise.all(claiming.map((statement) => query(statement)));
+    if (claimed?.length === 1) return undefined;
   } catch (error) {
     if (!isLockTimeout(error)) throw error;
     fail('conflict', {
@@ -92,25 +93,21 @@ export async function claimKey(
       headers: { 'retry-after': String(twinRetrySeconds) },
       cause: error,
     });
-  } finally {
-    await query(lockTimeout(lockWaitMaxMs)).catch(() => undefined); // fails where the transaction has failed, which ends it
   }
   return keptOf(requireFresh(await query<KeptRow>(keptStatement(scope, claim.key, claim.atMs)), scope));
 }
 
 /** Keeps the answer of a claim of this transaction. @throws PraxisError `stale-access` */
 export async function keepAnswer(
-  query: Queryable['query'],
+  store: StatementRunner,
   scope: TenantScope,
   { key }: KeyClaim,
   { status, facts, body }: AnswerToKeep,
 ): Promise<void> {
-  const { firm, application } = scope;
-  const rows = await query<EpochRow>(sql`
-    WITH kept AS (UPDATE idempotency_key SET status = ${status}, facts = ${sql.json(facts)}, body = ${body ?? null}
-      WHERE firm = ${firm} AND application = ${application} AND key = ${key})
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`);
-  requireFresh(rows, scope);
+  const kept = sql`
+    UPDATE idempotency_key SET status = ${status}, facts = ${sql.json(facts)}, body = ${body ?? null}
+    WHERE firm = ${scope.firm} AND application = ${scope.application} AND key = ${key}`;
+  await store.change(scope, [kept]);
 }
 
 /** As `IdempotencyStore.keptAnswer`. */
@@ -131,15 +128,12 @@ function lockTimeout(ms: number): Sql {
 /** Waits for a transaction that has just written the same key. A row whose time is over is taken over. */
 function claimStatement({ firm, application }: TenantScope, { key, request, policy, atMs }: KeyClaim): Sql {
   return sql`
-    WITH claimed AS (
-      INSERT INTO idempotency_key (firm, application, key, at, request, policy)
-      VALUES (${firm}, ${application}, ${key}, ${atMs}, ${request}, ${policy})
-      ON CONFLICT (firm, application, key) DO UPDATE
-        SET at = EXCLUDED.at, request = EXCLUDED.request, policy = EXCLUDED.policy, status = NULL, facts = NULL, body = NULL
-        WHERE idempotency_key.at < ${atMs - keyKeptMs}
-      RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM claimed) AS claimed
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+    INSERT INTO idempotency_key (firm, application, key, at, request, policy)
+    VALUES (${firm}, ${application}, ${key}, ${atMs}, ${request}, ${policy})
+    ON CONFLICT (firm, application, key) DO UPDATE
+      SET at = EXCLUDED.at, request = EXCLUDED.request, policy = EXCLUDED.policy, status = NULL, facts = NULL, body = NULL
+      WHERE idempotency_key.at < ${atMs - keyKeptMs}
+    RETURNING 1 AS claimed`;
 }
 
 function keptStatement({ firm, application }: TenantScope, key: Buffer, nowMs: number): Sql {

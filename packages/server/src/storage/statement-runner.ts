@@ -3,9 +3,10 @@
  * runner. A store is one, inside a transaction and outside.
  */
 import type { QueryOptions } from '../database/database.ts';
-import type { Sql } from '../database/sql.ts';
+import { type Sql, sql } from '../database/sql.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { type EpochRow, requireFresh } from './rows.ts';
+import { statements } from './statements.ts';
 
 /** Sends a statement as the scope's firm. */
 export type Send = <R>(scope: TenantScope, statement: Sql, options: QueryOptions) => Promise<R[]>;
@@ -44,8 +45,8 @@ export interface StatementOptions extends QueryOptions, Rememberable {
 /** What functions of features ask for; `ResourceStore` is one. */
 export interface StatementRunner {
   /**
-   * The rows of a statement of a feature, which runs as the scope's firm and, inside `transaction`, as a part of it. The first
-   * row carries the access epoch (`access_epoch.epoch`), also where nothing else was found.
+   * The rows that a statement of a feature reads, which runs as the scope's firm and, inside `transaction`, as a part of it. The
+   * first row carries the access epoch (`access_epoch.epoch`), also where nothing else was found.
    * @throws PraxisError `stale-access`
    */
   run<Row extends object>(
@@ -53,14 +54,46 @@ export interface StatementRunner {
     statement: Sql,
     options?: StatementOptions,
   ): Promise<readonly (Row & EpochRow)[]>;
+
+  /**
+   * Changes what is kept beside the resources, all or nothing: as a part of the transaction inside `transaction`, otherwise as
+   * one. The statements are sent in their order by one round trip. The access epoch is read behind them, when they wait for
+   * nobody any more; old rights undo them. Writes of resources that wait (bundle/gathered-writes.ts) need not go before.
+   * @returns the rows of all, one after another
+   * @throws PraxisError `stale-access`
+   */
+  change<Row extends object>(scope: TenantScope, changes: readonly Sql[]): Promise<readonly Row[]>;
 }
 
-/** @param send sends a statement as the scope's firm */
+/** @param send sends a statement as the scope's firm; for `change` in a transaction, which its error undoes */
 export function openStatementRunner(send: Send): StatementRunner {
   return {
     async run<Row extends object>(scope: TenantScope, statement: Sql, options: StatementOptions = {}) {
       const rows = await send<Row & EpochRow>(scope, statement, options);
       return options.tellsStale === true ? rows : requireFresh(rows, scope);
     },
+
+    async change<Row extends object>(scope: TenantScope, changes: readonly Sql[]) {
+      const sent = changes.map((statement) => send<Row>(scope, statement, {}));
+      const [epochs, ...answers] = await Promise.all([send<EpochRow>(scope, statements.epoch(scope), {}), ...sent]);
+      requireFresh(epochs, scope);
+      return answers.flatMap((rows) => rows);
+    },
   };
+}
+
+/** Rows of one INSERT at most: a statement has 65,535 parameters. */
+const insertedMax = 1_000;
+
+/**
+ * Statements that insert the rows, in their order.
+ * @param into table and columns, the firm first
+ * @param rows values in brackets
+ * @param conflict ON CONFLICT …
+ */
+export function buildInserts(into: Sql, rows: readonly Sql[], conflict: Sql = sql.empty): readonly Sql[] {
+  const portions = Array.from({ length: Math.ceil(rows.length / insertedMax) }, (_, at) =>
+    rows.slice(at * insertedMax, (at + 1) * insertedMax),
+  );
+  return portions.map((portion) => sql`INSERT INTO ${into} VALUES ${sql.join(portion)} ${conflict}`);
 }

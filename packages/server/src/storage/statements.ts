@@ -110,19 +110,20 @@ export const statements = {
       ORDER BY r.rid`;
   },
 
-  /** Waits for other transactions that hold the lock; the row goes with the transaction that made it. */
-  lock({ firm, application }: TenantScope, name: string): Sql {
-    const key = hash('sha256', name, 'buffer');
-    return sql`
-      WITH held AS (INSERT INTO write_lock (firm, key) VALUES (${firm}, ${key}) ON CONFLICT (firm, key) DO UPDATE SET key = EXCLUDED.key)
-      SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  /** That of the rights as they are now; no row: there are none. */
+  epoch({ firm, application }: TenantScope): Sql {
+    return sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
   },
 
-  unlock({ firm, application }: TenantScope, name: string): Sql {
-    const key = hash('sha256', name, 'buffer');
+  /** Waits for other transactions that hold the lock; the row goes with the transaction that made it. */
+  lock({ firm }: TenantScope, name: string): Sql {
     return sql`
-      WITH freed AS (DELETE FROM write_lock WHERE firm = ${firm} AND key = ${key})
-      SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+      INSERT INTO write_lock (firm, key) VALUES (${firm}, ${hash('sha256', name, 'buffer')})
+      ON CONFLICT (firm, key) DO UPDATE SET key = EXCLUDED.key`;
+  },
+
+  unlock({ firm }: TenantScope, name: string): Sql {
+    return sql`DELETE FROM write_lock WHERE firm = ${firm} AND key = ${hash('sha256', name, 'buffer')}`;
   },
 
   /**

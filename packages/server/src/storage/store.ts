@@ -40,7 +40,6 @@ import {
   getTypeName,
   isFound,
   type ResourceRow,
-  requireFresh,
   requireUnended,
   takeWithin,
   toPageRow,
@@ -223,6 +222,7 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
         ? transaction(scope, (inside) => inside.writeMany(scope, writes))
         : store.writeMany(scope, writes.map(withAllRows)), // one statement, so one transaction
     transaction,
+    change: (scope, changes) => transaction(scope, (inside) => inside.change(scope, changes)),
     failParameters: (scope, failed) => transaction(scope, (inside) => inside.failParameters(scope, failed)),
     once: (scope, claim, work) => transaction(scope, (inside) => inside.once(scope, claim, work)),
     exclusively: (scope, name, work) => transaction(scope, (inside) => inside.exclusively(scope, name, work)),
@@ -264,11 +264,11 @@ function storeInside(begun: TenantScope, query: Queryable['query'], prove: Prove
       const kept = await claimKey(query, scope, claim);
       if (kept !== undefined) return { kept };
       const { answer, keep } = await work(store);
-      await keepAnswer(query, scope, claim, keep);
+      await keepAnswer(plain, scope, claim, keep);
       return { answer };
     },
     async exclusively(scope, name, work) {
-      requireFresh(await query<EpochRow>(statements.lock(scope, name)), scope);
+      await plain.change(scope, [statements.lock(scope, name)]);
       const result = await work(store);
       await query(statements.unlock(scope, name));
       return result;

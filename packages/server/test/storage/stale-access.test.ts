@@ -35,6 +35,8 @@ const countOf = ({ firm, application }: TenantScope): Sql => sql`
   SELECT e.epoch, (SELECT count(*) FROM resource WHERE firm = ${firm}) AS total
   FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
 
+const insertLock = ({ firm }: TenantScope): Sql => sql`INSERT INTO write_lock (firm, key) VALUES (${firm}, '')`;
+
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);
@@ -51,7 +53,9 @@ const uploadedFile = {
   ...{ name: 'name', size: 1, mediaType: 'text/plain' },
   ...{ sha256: Buffer.alloc(32), sha1: Buffer.alloc(20) },
 };
-await contents.offerUpload(store, maple, offered, 1);
+await contents.offerUpload(store, maple, offered, 2);
+await contents.offerUpload(store, maple, { ...offered, id: 'uploaded' }, 2);
+await contents.keepUpload(store, maple, 'uploaded', uploadedFile, 0);
 
 const nothing = { replaces: [], nowMs: 0, expiresMs: 1, forced: false, choices: [] };
 const heldSlot = (id: string) => ({ id, slot: '1', expiresMs: 1, renewals: 0 });
@@ -83,6 +87,7 @@ const calls: Record<
   Call
 > = {
   run: (on, scope) => on.run(scope, countOf(scope)),
+  change: (on, scope) => on.change(scope, [insertLock(scope)]),
   read: (on, scope) => on.read(scope, 'Patient', 'known'),
   exists: (on, scope) => on.exists(scope, 'Patient', 'known'),
   readVersion: (on, scope) => on.readVersion(scope, 'Patient', 'known', 1),
@@ -147,13 +152,13 @@ const calls: Record<
   findWaiting: (on, scope) => waitlist.findWaiting(on, scope, undefined, 1),
   findUnlisted: (on, scope) => waitlist.findUnlisted(on, scope, 1),
   offerUpload: (on, scope) =>
-    contents.offerUpload(on, scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 1),
+    contents.offerUpload(on, scope, { id: '1', createdMs: 0, expiresMs: 1, sizeMax: 1, announcedType: undefined }, 3),
   findUploadOffer: (on, scope) => contents.findUploadOffer(on, scope, offered.id),
   announceObject: (on, scope) => contents.announceObject(on, scope, 'name', 0),
   keepUpload: (on, scope) => contents.keepUpload(on, scope, offered.id, uploadedFile, 0),
   lockContents: (on, scope) => contents.lockContents(on, scope, [offered.id]),
   findContentHolders: (on, scope) => contents.findContentHolders(on, scope, [offered.id]),
-  holdContents: (on, scope) => contents.holdContents(on, scope, [offered.id], 'Patient/known', undefined),
+  holdContents: (on, scope) => contents.holdContents(on, scope, ['uploaded'], 'Patient/known', undefined),
   findShownContent: (on, scope) => contents.findShownContent(on, scope, offered.id, 'Patient/known', 0),
   failParameters: (on, scope) => on.failParameters(scope, []),
   parameterStandings: (on, scope) => on.parameterStandings(scope),
@@ -209,4 +214,26 @@ test('a revocation in the middle of a transaction undoes what it had written', a
   });
   await assert.rejects(work, isStale);
   assert.deepEqual(await others(), before);
+});
+
+test('a change that waits while the rights are revoked is undone', async () => {
+  const [row] = await owner.query<{ epoch: number }>(
+    sql`SELECT epoch FROM access_epoch WHERE firm = ${maple.firm} AND application = ${maple.application}`,
+  );
+  const scope = { ...maple, epoch: row?.epoch ?? 0 };
+  await store.change(scope, [insertLock(scope)]);
+  const before = await everything(owner);
+  let change: Promise<unknown> | undefined;
+  await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`UPDATE write_lock SET key = key WHERE firm = ${maple.firm}`);
+    change = store.change(scope, [sql`DELETE FROM write_lock WHERE firm = ${maple.firm}`]);
+    change.catch(() => undefined);
+    await tx.query(
+      sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm = ${maple.firm} AND application = ${maple.application}`,
+    );
+  });
+  await assert.rejects(change ?? Promise.resolve(), isStale);
+  const { access_epoch: _before, ...others } = before;
+  const { access_epoch: _after, ...now } = await everything(owner);
+  assert.deepEqual(now, others);
 });

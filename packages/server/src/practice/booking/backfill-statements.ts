@@ -104,7 +104,11 @@ export async function requestBackfill(tx: Queryable, firm: number): Promise<void
   const rows = await tx.query(
     sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} RETURNING 1 AS unsettled`,
   );
-  if (rows.length === 0) return;
-  await tx.query(sql`
-    INSERT INTO occupancy_change (firm) VALUES (${firm}) ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1`);
+  if (rows.length > 0) await tx.query(noteOccupancyChange(firm));
+}
+
+/** One reason more to look at the appointments of the firm. */
+export function noteOccupancyChange(firm: number): Sql {
+  return sql`
+    INSERT INTO occupancy_change (firm) VALUES (${firm}) ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1`;
 }

@@ -7,8 +7,9 @@ import { type Sql, sql } from '../../database/sql.ts';
 import { findText, listObjects } from '../../search/json-values.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
 import { encodeTextArray } from '../../storage/index-arrays.ts';
-import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import { buildInserts, type StatementOptions, type StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
+import { noteOccupancyChange } from '../booking/backfill-statements.ts';
 import type { BookableActor } from '../booking/occupancy.ts';
 
 /** The extension of a Location that names its IANA zone (http://hl7.org/fhir/R4/extension-timezone.html). */
@@ -175,14 +176,14 @@ export async function putCalendar(
 ): Promise<void> {
   const { firm } = scope;
   const { number, version, active, practitioner, location, content, changedAtMs, changedBy } = calendar;
-  const nowValid = sql`
-      INSERT INTO calendar (firm, number, version, active, practitioner, location, content)
-      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${practitioner}, ${location}, ${content} FROM allowed
-      ON CONFLICT (firm, number) DO UPDATE SET version = EXCLUDED.version, active = EXCLUDED.active, content = EXCLUDED.content`;
   const kept = sql`
-      INSERT INTO calendar_version (firm, number, version, active, changed_at, changed_by, content)
-      SELECT ${firm}, ${number}::int, ${version}::int, ${active}::boolean, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed`;
-  await store.run(scope, putStatement(scope, nowValid, kept, actors));
+    INSERT INTO calendar_version (firm, number, version, active, changed_at, changed_by, content)
+    VALUES (${firm}, ${number}, ${version}, ${active}, ${changedAtMs}, ${changedBy}, ${content})`;
+  const nowValid = sql`
+    INSERT INTO calendar (firm, number, version, active, practitioner, location, content)
+    VALUES (${firm}, ${number}, ${version}, ${active}, ${practitioner}, ${location}, ${content})
+    ON CONFLICT (firm, number) DO UPDATE SET version = EXCLUDED.version, active = EXCLUDED.active, content = EXCLUDED.content`;
+  await store.change(scope, [...changeRules(scope, actors), kept, nowValid]);
 }
 
 /** As `putCalendar`, for holidays. @param actors as Type/id: those whose calendars they concern */
@@ -194,44 +195,32 @@ export async function putHolidays(
 ): Promise<void> {
   const { firm } = scope;
   const { version, location, content, changedAtMs, changedBy } = holidays;
-  const nowValid = sql`
-      INSERT INTO holiday_list (firm, version, location, content)
-      SELECT ${firm}, ${version}::int, ${location}, ${content} FROM allowed
-      ON CONFLICT (firm, location) DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content`;
   const kept = sql`
-      INSERT INTO holiday_list_version (firm, location, version, changed_at, changed_by, content)
-      SELECT ${firm}, ${location}, ${version}::int, ${changedAtMs}::bigint, ${changedBy}, ${content} FROM allowed`;
-  await store.run(scope, putStatement(scope, nowValid, kept, actors));
+    INSERT INTO holiday_list_version (firm, location, version, changed_at, changed_by, content)
+    VALUES (${firm}, ${location}, ${version}, ${changedAtMs}, ${changedBy}, ${content})`;
+  const nowValid = sql`
+    INSERT INTO holiday_list (firm, version, location, content) VALUES (${firm}, ${version}, ${location}, ${content})
+    ON CONFLICT (firm, location) DO UPDATE SET version = EXCLUDED.version, content = EXCLUDED.content`;
+  await store.change(scope, [...changeRules(scope, actors), kept, nowValid]);
 }
 
 /**
- * Nothing is written unless the rights are still those of the scope: `allowed` has one row then.
- *
- * Actors come in one order for all who lock several, as bookings do. Who writes appointments under the rights of before does
- * not know of a new actor: the rights become old, and the firm's appointments are looked at again
- * (practice/booking/backfill-occupancy.ts).
+ * What a change of the rules by which actors are booked does beside them. Who writes appointments under the rights of before
+ * does not know of a new actor: the rights become old, and the firm's appointments are looked at again
+ * (practice/booking/backfill-occupancy.ts). Rows are locked in the order of that job, and actors in one order for all who lock
+ * several, as bookings do.
  */
-function putStatement(
-  { firm, application, epoch }: TenantScope,
-  nowValid: Sql,
-  kept: Sql,
-  actors: readonly string[],
-): Sql {
-  return sql`
-    WITH allowed AS (
-      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint),
-    now_valid AS (${nowValid}),
-    kept AS (${kept}),
-    raised AS (
-      INSERT INTO bookable_actor (firm, version, capacity, actor)
-      SELECT ${firm}, 1, 1, a.actor FROM allowed CROSS JOIN unnest(${encodeTextArray([...new Set(actors)].sort())}::text[]) AS a(actor)
-      ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1),
-    marked AS (
-      INSERT INTO occupancy_change (firm) SELECT ${firm} FROM allowed
-      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1),
-    outdated AS (
-      UPDATE access_epoch e SET epoch = e.epoch + 1 FROM allowed WHERE e.firm = ${firm} AND e.application <> ${application})
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+function changeRules({ firm, application }: TenantScope, actors: readonly string[]): readonly Sql[] {
+  const raised = [...new Set(actors)].sort().map((actor) => sql`(${firm}, 1, 1, ${actor})`);
+  return [
+    sql`UPDATE access_epoch SET epoch = epoch + 1 WHERE firm = ${firm} AND application <> ${application}`,
+    noteOccupancyChange(firm),
+    ...buildInserts(
+      sql`bookable_actor (firm, version, capacity, actor)`,
+      raised,
+      sql`ON CONFLICT (firm, actor) DO UPDATE SET version = bookable_actor.version + 1`,
+    ),
+  ];
 }
 
 function documentOf({ location, version, content }: DocumentRow): StoredDocument {

@@ -60,18 +60,10 @@ export async function releaseCharge(
   scope: TenantScope,
   charge: string,
 ): Promise<ChargeSource | undefined> {
-  const { firm, application, epoch } = scope;
-  const statement = sql`
-    WITH gone AS (
-      DELETE FROM inbound_charge c USING access_epoch a
-      WHERE c.firm = ${firm} AND c.charge = ${charge}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
-      RETURNING c.application, c.received)
-    SELECT e.epoch, gone.application, gone.received
-    FROM access_epoch e LEFT JOIN gone ON true WHERE e.firm = ${firm} AND e.application = ${application}`;
-  const [row] = await store.run<{ application: number | null; received: number }>(scope, statement, apart);
-  if (row === undefined || row.application === null) return undefined;
-  return { application: row.application, receivedMs: row.received };
+  const gone = sql`
+    DELETE FROM inbound_charge WHERE firm = ${scope.firm} AND charge = ${charge}
+    RETURNING application, received AS "receivedMs"`;
+  return (await store.change<ChargeSource>(scope, [gone]))[0];
 }
 
 /**
@@ -86,15 +78,11 @@ export async function noteCharge(
 ): Promise<string | undefined> {
   const { firm } = scope;
   const noting = sql`
-    WITH noted AS (
-      INSERT INTO inbound_charge (received, firm, application, charge, transaction)
-      SELECT ${receivedMs}::bigint, ${firm}, ${application}::int, ${charge}, ${transaction ?? null}
-      FROM access_epoch WHERE firm = ${firm} AND application = ${scope.application} AND epoch = ${scope.epoch}::bigint
-      ON CONFLICT DO NOTHING RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM noted) AS noted
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${scope.application}`;
-  const [noted] = await store.run<{ readonly noted: number }>(scope, noting, apart);
-  if (noted?.noted === 1 || transaction === undefined) return undefined;
+    INSERT INTO inbound_charge (firm, received, application, charge, transaction)
+    VALUES (${firm}, ${receivedMs}, ${application}, ${charge}, ${transaction ?? null})
+    ON CONFLICT DO NOTHING RETURNING 1 AS noted`;
+  const noted = await store.change(scope, [noting]);
+  if (noted.length === 1 || transaction === undefined) return undefined;
   // A statement of its own: that of the note does not see what it waited for.
   const holding = sql`
     SELECT e.epoch, c.charge

@@ -2,9 +2,9 @@
  * What the database knows of content: who may upload it until when, what was uploaded, and which resources hold it
  * (docs/decisions/0192, 0193). The bytes lie in the content store (content/content-store.ts).
  */
-import { type Sql, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
-import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import { buildInserts, type StatementOptions, type StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 
 /** A URL that content may be uploaded by, once. */
@@ -78,14 +78,17 @@ export async function offerUpload(
   looseMax: number,
 ): Promise<boolean> {
   const { firm, application } = scope;
-  const changes = sql`
-    offered AS (
-      INSERT INTO document_content (firm, id, application, created, expires, size_max, announced_type)
-      SELECT ${firm}, ${id}, ${application}, ${createdMs}::bigint, ${expiresMs}::bigint, ${sizeMax}::bigint, ${announcedType ?? null}
-      ${fresh(scope)} AND (SELECT count(*) FROM (
-        SELECT FROM document_content WHERE firm = ${firm} AND application = ${application} AND NOT held LIMIT ${looseMax}) loose) < ${looseMax}
-      RETURNING 1)`;
-  return (await countChanged(store, scope, changes, sql`offered`)) === 1;
+  const counting = sql`
+    SELECT e.epoch, (SELECT count(*)::int FROM (
+      SELECT FROM document_content WHERE firm = ${firm} AND application = ${application} AND NOT held LIMIT ${looseMax}) l) AS loose
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly loose: number }>(scope, counting, reading);
+  if (row === undefined || row.loose >= looseMax) return false;
+  const offered = sql`
+    INSERT INTO document_content (firm, id, application, created, expires, size_max, announced_type)
+    VALUES (${firm}, ${id}, ${application}, ${createdMs}, ${expiresMs}, ${sizeMax}, ${announcedType ?? null})`;
+  await store.change(scope, [offered]);
+  return true;
 }
 
 /** The offer, where it was made to the application; `isUsed`: content was uploaded by it. */
@@ -112,10 +115,8 @@ export async function announceObject(
   name: string,
   nowMs: number,
 ): Promise<void> {
-  const changes = sql`
-    announced AS (
-      INSERT INTO content_discard (firm, object_key, since) SELECT ${scope.firm}, ${name}, ${nowMs}::bigint ${fresh(scope)} RETURNING 1)`;
-  await countChanged(store, scope, changes, sql`announced`);
+  const announced = sql`INSERT INTO content_discard (firm, object_key, since) VALUES (${scope.firm}, ${name}, ${nowMs})`;
+  await store.change(scope, [announced]);
 }
 
 /** Uses the offer up; false when it was used or has ended meanwhile. Of several at once exactly one succeeds. */
@@ -127,15 +128,16 @@ export async function keepUpload(
   nowMs: number,
 ): Promise<boolean> {
   const { firm, application } = scope;
-  const changes = sql`
-    kept AS (
-      UPDATE document_content SET object_key = ${name}, size = ${size}::bigint, uploaded = ${nowMs}::bigint,
-        media_type = ${mediaType}, sha256 = ${sha256}, sha1 = ${sha1}
-      WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND object_key IS NULL
-        AND expires > ${nowMs}::bigint AND size_max >= ${size}::bigint AND EXISTS (SELECT ${fresh(scope)})
-      RETURNING 1),
-    named AS (DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name} AND EXISTS (SELECT FROM kept))`;
-  return (await countChanged(store, scope, changes, sql`kept`)) === 1;
+  const kept = sql`
+    UPDATE document_content SET object_key = ${name}, size = ${size}, uploaded = ${nowMs}, media_type = ${mediaType},
+      sha256 = ${sha256}, sha1 = ${sha1}
+    WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND object_key IS NULL
+      AND expires > ${nowMs}::bigint AND size_max >= ${size}::bigint
+    RETURNING 1 AS kept`;
+  const named = sql`
+    DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name}
+      AND EXISTS (SELECT FROM document_content WHERE firm = ${firm} AND id = ${id} AND object_key = ${name})`;
+  return (await store.change(scope, [kept, named])).length === 1;
 }
 
 /**
@@ -193,15 +195,13 @@ export async function holdContents(
   patient: string | undefined,
 ): Promise<void> {
   const { firm } = scope;
-  const changes = sql`
-    holding AS (
-      INSERT INTO content_holder (firm, content, holder, patient)
-      SELECT ${firm}, n.id, ${holder}, ${patient ?? null} FROM unnest(${ids}::text[]) AS n(id) WHERE EXISTS (SELECT ${fresh(scope)})
-      ON CONFLICT (firm, content, holder) DO UPDATE SET patient = EXCLUDED.patient RETURNING 1),
-    held AS (
-      UPDATE document_content SET held = true
-      WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND NOT held AND EXISTS (SELECT ${fresh(scope)}))`;
-  await countChanged(store, scope, changes, sql`holding`);
+  const holding = buildInserts(
+    sql`content_holder (firm, content, holder, patient)`,
+    ids.map((id) => sql`(${firm}, ${id}, ${holder}, ${patient ?? null})`),
+    sql`ON CONFLICT (firm, content, holder) DO UPDATE SET patient = EXCLUDED.patient`,
+  );
+  const held = sql`UPDATE document_content SET held = true WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND NOT held`;
+  await store.change(scope, [...holding, held]);
 }
 
 /** Content of a live resource that holds it, while the firm's authorisation of the application lasts. */
@@ -227,18 +227,4 @@ export async function findShownContent(
   if (row === undefined || row.id === null) return undefined;
   const { object_key: name, size, media_type: mediaType, sha256, patient } = row;
   return { name, size, mediaType, sha256, patient: patient ?? undefined };
-}
-
-/** Runs `changes`, and counts the rows of `counted`, one of them. */
-async function countChanged(store: StatementRunner, scope: TenantScope, changes: Sql, counted: Sql): Promise<number> {
-  const statement = sql`
-    WITH ${changes}
-    SELECT e.epoch, (SELECT count(*)::int FROM ${counted}) AS rows
-    FROM access_epoch e WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
-  return (await store.run<{ readonly rows: number }>(scope, statement))[0]?.rows ?? 0;
-}
-
-/** The caller's rights as they were read; without it a statement that changes something changes nothing. */
-function fresh({ firm, application, epoch }: TenantScope): Sql {
-  return sql`FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application} AND e.epoch = ${epoch}`;
 }

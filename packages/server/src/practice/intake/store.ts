@@ -56,8 +56,7 @@ interface ProposalRow {
   readonly status: string | null;
 }
 
-/** What stands here is read by no statement of the writes that wait. */
-const changing: StatementOptions = { standsApart: true };
+/** What stands here is changed by no statement of the writes that wait. */
 const reading: StatementOptions = { standsApart: true, idempotent: true };
 
 /** Proposals of one application that wait at one firm. */
@@ -99,30 +98,20 @@ export async function findIntakeRules(
 
 /** Makes a rule, unless there is the same. */
 export async function addIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<void> {
-  const { firm, application, epoch } = scope;
-  const statement = sql`
-    WITH made AS (
-      INSERT INTO intake_rule (firm, application, rtype)
-      SELECT ${firm}, ${rule.application ?? everyApplication}::int, ${getTypeNumber(rule.type)}::smallint
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-      ON CONFLICT DO NOTHING)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  await store.run(scope, statement, changing);
+  const made = sql`
+    INSERT INTO intake_rule (firm, application, rtype)
+    VALUES (${scope.firm}, ${rule.application ?? everyApplication}, ${getTypeNumber(rule.type)})
+    ON CONFLICT DO NOTHING`;
+  await store.change(scope, [made]);
 }
 
 /** Whether there was one to remove. */
 export async function removeIntakeRule(store: StatementRunner, scope: TenantScope, rule: IntakeRule): Promise<boolean> {
-  const { firm, application, epoch } = scope;
-  const statement = sql`
-    WITH gone AS (
-      DELETE FROM intake_rule r USING access_epoch a
-      WHERE r.firm = ${firm} AND r.application = ${rule.application ?? everyApplication}::int AND r.rtype = ${getTypeNumber(rule.type)}::smallint
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint
-      RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM gone) AS gone
-    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  const [row] = await store.run<{ readonly gone: number }>(scope, statement, changing);
-  return row?.gone === 1;
+  const gone = sql`
+    DELETE FROM intake_rule
+    WHERE firm = ${scope.firm} AND application = ${rule.application ?? everyApplication} AND rtype = ${getTypeNumber(rule.type)}
+    RETURNING 1 AS gone`;
+  return (await store.change(scope, [gone])).length === 1;
 }
 
 /**
@@ -130,20 +119,19 @@ export async function removeIntakeRule(store: StatementRunner, scope: TenantScop
  * @returns false where as many of the application's wait as may
  */
 export async function addProposal(store: StatementRunner, scope: TenantScope, draft: ProposalDraft): Promise<boolean> {
-  const { firm, application, epoch } = scope;
+  const { firm, application } = scope;
   const { task, type, target = null, base, proposedAtMs, proposed } = draft;
-  const statement = sql`
-    WITH made AS (
-      INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, target, proposed)
-      SELECT ${proposedAtMs}::bigint, ${firm}, ${application}, ${base}::int, ${getTypeNumber(type)}::smallint, ${task}, ${target}, ${proposed}
-      FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-        AND (SELECT count(*) FROM (SELECT FROM intake_proposal
-          WHERE firm = ${firm} AND application = ${application} AND NOT closed LIMIT ${waitingMax}) w) < ${waitingMax}
-      RETURNING 1)
-    SELECT e.epoch, (SELECT count(*)::int FROM made) AS made
+  const counting = sql`
+    SELECT e.epoch, (SELECT count(*)::int FROM (SELECT FROM intake_proposal
+      WHERE firm = ${firm} AND application = ${application} AND NOT closed LIMIT ${waitingMax}) w) AS waiting
     FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  const [row] = await store.run<{ readonly made: number }>(scope, statement, changing);
-  return row?.made === 1;
+  const [row] = await store.run<{ readonly waiting: number }>(scope, counting, reading);
+  if (row === undefined || row.waiting >= waitingMax) return false;
+  const made = sql`
+    INSERT INTO intake_proposal (firm, proposed_at, application, base, rtype, task, target, proposed)
+    VALUES (${firm}, ${proposedAtMs}, ${application}, ${base}, ${getTypeNumber(type)}, ${task}, ${target}, ${proposed})`;
+  await store.change(scope, [made]);
+  return true;
 }
 
 /** Ends what was taken back: in the transaction that writes the Task. Nothing where there is no such proposal. */
@@ -161,14 +149,7 @@ export async function decideProposal(
 }
 
 async function change(store: StatementRunner, scope: TenantScope, task: string, changes: Sql): Promise<void> {
-  const { firm, application, epoch } = scope;
-  const statement = sql`
-    WITH made AS (
-      UPDATE intake_proposal p SET ${changes} FROM access_epoch a
-      WHERE p.firm = ${firm} AND p.task = ${task}
-        AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint)
-    SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  await store.run(scope, statement, changing);
+  await store.change(scope, [sql`UPDATE intake_proposal SET ${changes} WHERE firm = ${scope.firm} AND task = ${task}`]);
 }
 
 /** The proposal of a Task; undefined: it is a Task for something else. */

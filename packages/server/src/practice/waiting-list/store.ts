@@ -5,9 +5,9 @@
 import { boxStored } from '../../access/disclosure.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
-import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import { encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StoredResource } from '../../storage/resources.ts';
-import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
+import { buildInserts, type StatementOptions, type StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { Interval } from '../booking/occupancy.ts';
 
@@ -58,8 +58,7 @@ interface WaitingRow {
   readonly offered: string[];
 }
 
-/** What the waiting list keeps is read by no statement of the writes that wait. */
-const changing: StatementOptions = { standsApart: true };
+/** What the waiting list keeps is changed by no statement of the writes that wait. */
 const reading: StatementOptions = { standsApart: true, idempotent: true };
 
 /** The Appointments are read, too. */
@@ -67,24 +66,19 @@ const readingResources: StatementOptions = { idempotent: true };
 
 /** Puts an Appointment on the list, or changes its priority: in the transaction of its version. */
 export async function keepWaiting(store: StatementRunner, scope: TenantScope, entry: WaitlistEntry): Promise<void> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO waitlist_entry (firm, appointment, priority, since)
-      SELECT ${scope.firm}, ${entry.appointment}, ${entry.priority}::smallint, ${entry.sinceMs}::bigint FROM allowed
-      ON CONFLICT (firm, appointment) DO UPDATE SET priority = EXCLUDED.priority)
-    ${epochOf(scope)}`;
-  await store.run(scope, statement, changing);
+  const kept = sql`
+    INSERT INTO waitlist_entry (firm, appointment, priority, since)
+    VALUES (${scope.firm}, ${entry.appointment}, ${entry.priority}, ${entry.sinceMs})
+    ON CONFLICT (firm, appointment) DO UPDATE SET priority = EXCLUDED.priority`;
+  await store.change(scope, [kept]);
 }
 
 /** Takes an Appointment off the list, with all that it was offered: in the transaction of its version. */
 export async function dropWaiting(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    entry AS (DELETE FROM waitlist_entry w USING allowed WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment}),
-    offers AS (DELETE FROM waitlist_offer w USING allowed WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment})
-    ${epochOf(scope)}`;
-  await store.run(scope, statement, changing);
+  await store.change(scope, [
+    sql`DELETE FROM waitlist_entry WHERE firm = ${scope.firm} AND appointment = ${appointment}`,
+    sql`DELETE FROM waitlist_offer WHERE firm = ${scope.firm} AND appointment = ${appointment}`,
+  ]);
 }
 
 /** The offer that stands, also when its time is over; undefined: there is none. */
@@ -111,25 +105,17 @@ export async function keepOffer(
   appointment: string,
   { slot, expiresMs, added }: WaitlistOffer,
 ): Promise<void> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
-      SELECT ${scope.firm}, ${appointment}, ${slot}, ${expiresMs}::bigint, ${encodeTextArray(added)}::text[] FROM allowed),
-    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${expiresMs}::bigint FROM allowed)
-    ${epochOf(scope)}`;
-  await store.run(scope, statement, changing);
+  const kept = sql`
+    INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)
+    VALUES (${scope.firm}, ${appointment}, ${slot}, ${expiresMs}, ${encodeTextArray(added)})`;
+  await store.change(scope, [kept, noteDue(scope, expiresMs)]);
 }
 
 /** Ends the offer that stands; it is remembered. */
 export async function endOffer(store: StatementRunner, scope: TenantScope, appointment: string): Promise<void> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      UPDATE waitlist_offer w SET ended = true FROM allowed
-      WHERE w.firm = ${scope.firm} AND w.appointment = ${appointment} AND NOT w.ended)
-    ${epochOf(scope)}`;
-  await store.run(scope, statement, changing);
+  const ended = sql`
+    UPDATE waitlist_offer SET ended = true WHERE firm = ${scope.firm} AND appointment = ${appointment} AND NOT ended`;
+  await store.change(scope, [ended]);
 }
 
 /** Ids of Appointments whose offer stands although its time is over, the oldest first. */
@@ -157,31 +143,18 @@ export async function noteFreed(
   freed: readonly FreedTime[],
   nowMs: number,
 ): Promise<void> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    kept AS (
-      INSERT INTO freed_time (firm, actor, starts, ends)
-      SELECT ${scope.firm}, f.actor, f.starts, f.ends FROM allowed CROSS JOIN unnest(
-        ${encodeTextArray(freed.map(({ actor }) => actor))}::text[], ${encodeIntegerArray(freed.map(({ startMs }) => startMs))}::bigint[],
-        ${encodeIntegerArray(freed.map(({ endMs }) => endMs))}::bigint[]) AS f(actor, starts, ends)),
-    due AS (INSERT INTO waitlist_due (firm, due) SELECT ${scope.firm}, ${nowMs}::bigint FROM allowed)
-    ${epochOf(scope)}`;
-  await store.run(scope, statement, changing);
+  const rows = freed.map(({ actor, startMs, endMs }) => sql`(${scope.firm}, ${actor}, ${startMs}, ${endMs})`);
+  const noted = buildInserts(sql`freed_time (firm, actor, starts, ends)`, rows);
+  await store.change(scope, [...noted, noteDue(scope, nowMs)]);
 }
 
 /** Takes the freed time that was noted first: in the transaction in which its offers are made, and under its lock. */
 export async function takeFreed(store: StatementRunner, scope: TenantScope): Promise<FreedTime | undefined> {
-  const statement = sql`
-    WITH ${allowed(scope)},
-    taken AS (
-      DELETE FROM freed_time f USING allowed
-      WHERE f.firm = ${scope.firm} AND f.id = (SELECT id FROM freed_time WHERE firm = ${scope.firm} ORDER BY id LIMIT 1)
-      RETURNING f.actor, f.starts, f.ends)
-    SELECT e.epoch, t.actor, t.starts, t.ends FROM access_epoch e LEFT JOIN taken t ON true
-    WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`;
-  const [row] = await store.run<{ actor: string | null; starts: number; ends: number }>(scope, statement, changing);
-  if (row === undefined || row.actor === null) return undefined;
-  return { actor: row.actor, startMs: row.starts, endMs: row.ends };
+  const taken = sql`
+    DELETE FROM freed_time
+    WHERE firm = ${scope.firm} AND id = (SELECT id FROM freed_time WHERE firm = ${scope.firm} ORDER BY id LIMIT 1)
+    RETURNING actor, starts AS "startMs", ends AS "endMs"`;
+  return (await store.change<FreedTime>(scope, [taken]))[0];
 }
 
 /** Those who wait, by priority and then by time; @param after the last one that was seen */
@@ -237,12 +210,7 @@ function appointmentOf({ vid, lu, content }: WaitingRow, id: string): StoredReso
   return { type: 'Appointment', id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) };
 }
 
-/** One row where the rights are still those of the scope: nothing is written otherwise. */
-function allowed({ firm, application, epoch }: TenantScope): Sql {
-  return sql`allowed AS (
-      SELECT epoch FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint)`;
-}
-
-function epochOf({ firm, application }: TenantScope): Sql {
-  return sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+/** Has the list of the firm looked at then. */
+function noteDue({ firm }: TenantScope, dueMs: number): Sql {
+  return sql`INSERT INTO waitlist_due (firm, due) VALUES (${firm}, ${dueMs})`;
 }
