@@ -9,6 +9,7 @@ import { sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { FirmWorkContext } from '../../jobs/firm-work.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
+import { buildInserts } from '../../storage/statement-runner.ts';
 
 /** How long content waits for a resource that holds it, from when its URL was asked for. */
 export const looseKeptMs = 24 * 60 * 60 * 1000;
@@ -42,19 +43,19 @@ export interface ContentUpkeepOptions extends Pick<FirmWorkContext, 'database' |
   readonly content: Content;
 }
 
-/** Its bytes are named for removal in the same statement. */
+/** Its bytes are named for removal in the same transaction. */
 async function removeLoose(database: Database, firm: number, nowMs: number): Promise<number> {
-  const gone = await database.forFirm(firm).query(sql`
-    WITH gone AS (
+  return await database.transaction(firm, async (tx) => {
+    const gone = await tx.query<{ object_key: string | null }>(sql`
       DELETE FROM document_content WHERE firm = ${firm} AND NOT held AND id IN (
         SELECT id FROM document_content WHERE firm = ${firm} AND NOT held AND created < ${nowMs - looseKeptMs}::bigint
         ORDER BY created LIMIT ${rowsMax} FOR UPDATE SKIP LOCKED)
-      RETURNING object_key),
-    named AS (
-      INSERT INTO content_discard (firm, object_key, since)
-      SELECT ${firm}, object_key, ${nowMs - discardAfterMs - 1}::bigint FROM gone WHERE object_key IS NOT NULL)
-    SELECT 1 AS gone FROM gone`);
-  return gone.length;
+      RETURNING object_key`);
+    const names = gone.flatMap(({ object_key }) => object_key ?? []);
+    const rows = names.map((name) => sql`(${firm}, ${name}, ${nowMs - discardAfterMs - 1})`);
+    for (const named of buildInserts(sql`content_discard (firm, object_key, since)`, rows)) await tx.query(named);
+    return gone.length;
+  });
 }
 
 /** The row goes after the bytes: what is cut off between the two is done again. */
