@@ -2,7 +2,7 @@
  * Holds: slots that an application keeps for a moment. What they take stands in occupancy under hold/id; here stands whose
  * they are (docs/decisions/0189). An application sees its own holds alone.
  */
-import { type Sql, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { FirmWorkContext } from '../../jobs/firm-work.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
@@ -51,24 +51,6 @@ export async function countHolds(store: StatementRunner, scope: TenantScope, now
   return row?.holds ?? 0;
 }
 
-/** Makes or renews a hold of the application: a part of the statement that takes its places. */
-export function upsertHold({ firm, application, epoch }: TenantScope, { id, slot, expiresMs, renewals }: Hold): Sql {
-  return sql`
-    INSERT INTO slot_hold (firm, id, application, slot, expires, renewals)
-    SELECT ${firm}, ${id}, ${application}, ${slot}, ${expiresMs}::bigint, ${renewals}
-    FROM access_epoch WHERE firm = ${firm} AND application = ${application} AND epoch = ${epoch}::bigint
-    ON CONFLICT (firm, id) DO UPDATE SET expires = EXCLUDED.expires, renewals = EXCLUDED.renewals
-      WHERE slot_hold.application = ${application}`;
-}
-
-/** Takes holds of the application away: a part of the statement that gives their places up. */
-export function deleteHolds({ firm, application, epoch }: TenantScope, ids: readonly string[]): Sql {
-  return sql`
-    DELETE FROM slot_hold h USING access_epoch a
-    WHERE h.firm = ${firm} AND h.id = ANY (${encodeTextArray(ids)}::text[]) AND h.application = ${application}
-      AND a.firm = ${firm} AND a.application = ${application} AND a.epoch = ${epoch}::bigint`;
-}
-
 /** Holds that one statement takes away at most. */
 const expiredMax = 1_000;
 const expiryPauseMs = 600_000;
@@ -80,16 +62,19 @@ export const holdExpiryJob: DeclaredJob<Pick<FirmWorkContext, 'database' | 'cloc
     name: 'expiry of slot holds',
     pauseMs: expiryPauseMs,
     run: () =>
-      forEachFirm(database, async (firm) => {
-        const gone = await database.forFirm(firm).query(sql`
-          WITH ended AS (
+      forEachFirm(database, (firm) =>
+        database.transaction(firm, async (tx) => {
+          const nowMs = clock.now();
+          const ended = await tx.query<{ owner: string }>(sql`
             DELETE FROM slot_hold WHERE firm = ${firm} AND id IN (
-              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${clock.now()}::bigint ORDER BY expires LIMIT ${expiredMax})
-            RETURNING id)
-          DELETE FROM occupancy o USING ended
-            WHERE o.firm = ${firm} AND o.owner = 'hold/' || ended.id AND o.expires <= ${clock.now()}::bigint
-            RETURNING 1 AS gone`);
-        return gone.length >= expiredMax;
-      }),
+              SELECT id FROM slot_hold WHERE firm = ${firm} AND expires <= ${nowMs}::bigint ORDER BY expires LIMIT ${expiredMax})
+            RETURNING 'hold/' || id AS owner`);
+          if (ended.length > 0)
+            await tx.query(sql`
+              DELETE FROM occupancy
+              WHERE firm = ${firm} AND owner = ANY (${encodeTextArray(ended.map(({ owner }) => owner))}::text[]) AND expires <= ${nowMs}::bigint`);
+          return ended.length === expiredMax;
+        }),
+      ),
   }),
 };

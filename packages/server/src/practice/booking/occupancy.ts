@@ -8,7 +8,7 @@ import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.
 import { refuseStale } from '../../storage/rows.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { deleteHolds, type Hold, upsertHold } from './holds.ts';
+import type { Hold } from './holds.ts';
 
 /** The longest interval that can be taken, in milliseconds; the table checks it, too. */
 export const occupancyMaxMs = 31 * 24 * 60 * 60 * 1000;
@@ -175,33 +175,23 @@ export async function occupy(
 
 function occupyStatement(scope: TenantScope, claim: OccupancyClaim): Sql {
   const { firm, application, epoch } = scope;
+  const { owner, replaces, hold } = claim;
   const claims = claim.choices.flatMap((choice, number) => choice.map((each) => ({ ...each, number })));
   if (claims.some(({ startMs, endMs }) => endMs - startMs > occupancyMaxMs))
     fail('rule-broken', { diagnostics: 'An appointment of those who have a calendar takes 31 days at most' });
+  // A hold stands as long as it has places.
+  const ended = claims.length === 0 ? [owner, ...replaces] : replaces;
   return sql`
-    ${holdChanges(scope, claim)}SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
+    SELECT outcome, choice, actor, starts, ends FROM praxis_occupy(
       in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epoch}::bigint,
-      in_owner => ${claim.owner}, in_replaces => ${encodeTextArray(claim.replaces)}, in_now => ${claim.nowMs}::bigint,
+      in_owner => ${owner}, in_replaces => ${encodeTextArray(replaces)}, in_now => ${claim.nowMs}::bigint,
       in_expires => ${claim.expiresMs ?? null}::bigint, in_forced => ${claim.forced},
       in_choice => ${encodeIntegerArray(claims.map(({ number }) => number))},
       in_actor => ${encodeTextArray(claims.map(({ actor }) => actor))},
       in_version => ${encodeIntegerArray(claims.map(({ version }) => version))},
       in_from => ${encodeIntegerArray(claims.map(({ startMs }) => startMs))},
       in_until => ${encodeIntegerArray(claims.map(({ endMs }) => endMs))},
-      in_capacity => ${encodeIntegerArray(claims.map(({ capacity }) => capacity))})`;
-}
-
-/**
- * Beside the places: a hold stands as long as it has some. PostgreSQL runs it after the function, so that nobody holds the row
- * of a hold who waits for an actor.
- */
-function holdChanges(scope: TenantScope, { owner, replaces, hold, choices }: OccupancyClaim): Sql {
-  const ended = [...replaces, ...(choices.length === 0 ? [owner] : [])].flatMap(
-    (each) => /^hold\/(.+)$/.exec(each)?.[1] ?? [],
-  );
-  const changes = [
-    ...(hold === undefined ? [] : [sql`kept AS (${upsertHold(scope, hold)})`]),
-    ...(ended.length === 0 ? [] : [sql`ended AS (${deleteHolds(scope, ended)})`]),
-  ];
-  return changes.length === 0 ? sql.empty : sql`WITH ${sql.join(changes, sql`, `)} `;
+      in_capacity => ${encodeIntegerArray(claims.map(({ capacity }) => capacity))},
+      in_hold => ${hold?.id ?? null}, in_hold_slot => ${hold?.slot ?? null}, in_hold_renewals => ${hold?.renewals ?? null},
+      in_ended_holds => ${encodeTextArray(ended.flatMap((each) => /^hold\/(.+)$/.exec(each)?.[1] ?? []))})`;
 }
