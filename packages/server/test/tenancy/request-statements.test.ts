@@ -2,8 +2,9 @@
  * Every statement that the running service sends while it answers requests, recorded over a sweep of all interactions,
  * search parameters of every kind, token requests and refusals: each that touches a tenant table runs as the firm of the
  * path and binds that firm as a value, and in its plan every scan of a tenant table is bounded by it: the statement alone is
- * judged. Then row-level security alone: the firm is taken out of each statement in turn, and it is run as another firm. Last,
- * what each reads when the ledger and other records of the practice have grown.
+ * judged. A distributed engine could send each to the node of the firm (docs/decisions/0290). Then row-level security alone:
+ * the firm is taken out of each statement in turn, and it is run as another firm. Last, what each reads when the ledger and
+ * other records of the practice have grown.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
@@ -23,7 +24,8 @@ import {
   postForm,
 } from '../support/service.ts';
 import { tenantRows, tenantTables } from '../support/tenant-rows.ts';
-import { sweepCalendars, sweepDocuments, sweepIntake, sweepResources } from './sweep.ts';
+import { firmlessStatements } from './firmless-statements.ts';
+import { sweepCalendars, sweepDocuments, sweepIntake, sweepResources, sweepWaitingList } from './sweep.ts';
 
 interface Recorded {
   /** The firm that the statement ran as; undefined: none. */
@@ -35,6 +37,8 @@ interface Recorded {
 
 const recorded: Recorded[] = [];
 let during = '';
+/** In place of a request: they work for every firm. */
+const jobs = 'jobs';
 function noteRequest(what: string): void {
   during = what;
 }
@@ -84,6 +88,10 @@ for (const [name, firm, caller] of [
   if (name.startsWith('operator')) {
     await sweepDocuments(sweeper);
     await sweepCalendars(sweeper);
+    await sweepWaitingList(sweeper, async () => {
+      during = jobs;
+      await service.service.jobs.settle();
+    });
     await sweepIntake(sweeper);
   }
   await service.service.parts.ledger.flush();
@@ -105,6 +113,7 @@ for (const [url, body, key] of [
 }
 for (const path of ['/health/ready', '/auth/realms/sandbox/protocol/openid-connect/certs'])
   await fetch(service.origin + path);
+await service.service.parts.legacyUse.flush();
 
 /** Tables named in the statement after FROM, JOIN, INTO or UPDATE, each occurrence. */
 function tablesOf({ text }: Sql): string[] {
@@ -112,7 +121,7 @@ function tablesOf({ text }: Sql): string[] {
   return [...text.matchAll(named)].map(([, table]) => table ?? '');
 }
 
-const writes = ({ statement }: Recorded): boolean => /\bpraxis_(?:write|audit)\b/.test(statement.text);
+const writes = ({ statement }: Recorded): boolean => /\bpraxis_(?:write|audit|occupy)\b/.test(statement.text);
 const touching = recorded.slice(started).filter((each) => tablesOf(each.statement).length > 0 || writes(each));
 
 test('the sweep is worth its name: it reads, searches and writes through many different statements', () => {
@@ -138,8 +147,9 @@ test('a statement without a firm touches no tenant table', () => {
   }
 });
 
-/** The firm as a condition or an argument, or as the first of the values to insert. */
-const boundFirm = /\b(?:\w+\.)?(?:in_)?firm =>? \$(\d+)|INSERT INTO \w+ \(firm,[^)]*\) VALUES \(\$(\d+)/g;
+/** The firm as a condition or an argument, or as the first of the values to insert, in each row of them. */
+const boundFirm =
+  /\b(?:\w+\.)?(?:in_)?firm =>? \$(\d+)|(?:INSERT INTO \w+ \(firm\b[^)]*\)\s+VALUES|(?<=\(\$\d+(?:, \$?\w+)+\)),) \(\$(\d+)/g;
 
 test('each statement that touches a tenant table runs as the firm of the path and binds it', () => {
   for (const [name, { firm, statements }] of swept) {
@@ -147,7 +157,7 @@ test('each statement that touches a tenant table runs as the firm of the path an
     assert.ok(some.length > 30, name);
     for (const each of some) {
       const { text, values } = each.statement;
-      assert.equal(each.firm, firm, `${name}: ${each.during}`);
+      if (each.during !== jobs) assert.equal(each.firm, firm, `${name}: ${each.during}`);
       const bound = [...text.matchAll(boundFirm)].map(([, inCondition, inValues]) => {
         return values[Number(inCondition ?? inValues) - 1];
       });
@@ -155,9 +165,70 @@ test('each statement that touches a tenant table runs as the firm of the path an
         bound.length >= Math.max(1, tablesOf(each.statement).length),
         `${each.during}: a table without a firm: ${text}`,
       );
-      assert.deepEqual(new Set(bound), new Set([firm]), `${each.during}: ${text}`);
+      assert.deepEqual(new Set(bound), new Set([each.firm]), `${each.during}: ${text}`);
     }
   }
+});
+
+/** What changes rows, but for FOR UPDATE and ON CONFLICT DO UPDATE. */
+const change = /\b(?:INSERT INTO|MERGE INTO|DELETE FROM|(?<!\b(?:FOR|KEY|DO) )UPDATE)\b/g;
+
+/** Rule → whether a statement breaks it. */
+const rules: Readonly<Record<string, (text: string) => boolean>> = {
+  'what changes rows is the statement itself, and no CTE': (text) =>
+    [...text.matchAll(change)].some(({ index }) => index > 0),
+  'an INSERT has VALUES, and reads nothing': (text) =>
+    text.startsWith('INSERT') && (!/^INSERT INTO \w+ \([^)]*\) VALUES \(/.test(text) || /\bSELECT\b/.test(text)),
+};
+
+function brokenRules(text: string): readonly string[] {
+  return Object.keys(rules).filter((name) => rules[name]?.(text));
+}
+
+/** Statements of which one of their kind is asked about: text in one line → the request. */
+function textsOf(those: (each: Recorded) => boolean): ReadonlyMap<string, string> {
+  return new Map(
+    recorded.filter(those).map(({ statement, during }) => [statement.text.trim().replaceAll(/\s+/g, ' '), during]),
+  );
+}
+
+test('a distributed engine could send each statement of a firm to the node of the firm', () => {
+  const texts = [...textsOf(({ firm }) => firm !== undefined)];
+  const changing = texts.filter(([text]) => text.search(change) === 0);
+  assert.ok(changing.length > 30, `${changing.length} statements that change rows`);
+  assert.deepEqual(
+    texts.flatMap(([text, asked]) => brokenRules(text).map((rule) => `${asked}: ${rule}: ${text}`)),
+    [],
+  );
+});
+
+test('the rules refuse what such an engine would do elsewhere', () => {
+  for (const text of [
+    'WITH made AS (INSERT INTO t (firm) VALUES ($1)) SELECT 1',
+    'WITH gone AS (DELETE FROM t WHERE firm = $1 RETURNING id) SELECT id FROM gone',
+    'WITH made AS (UPDATE t SET a = 1 WHERE firm = $1) SELECT f($1)',
+    'WITH allowed AS (SELECT 1 FROM e WHERE firm = $1) INSERT INTO t (firm) SELECT $1 FROM allowed',
+    'INSERT INTO t (firm, id) SELECT $1, n.id FROM unnest($2::text[]) AS n(id)',
+    'INSERT INTO t (firm, id) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM t WHERE firm = $1 AND id = $2)',
+    'INSERT INTO t (firm, id) VALUES ($1, (SELECT max(id) FROM t WHERE firm = $1))',
+  ])
+    assert.equal(brokenRules(text).length, 1, text);
+});
+
+test('statements without a firm are few, and each has its reason', () => {
+  const names = Object.keys(firmlessStatements);
+  const texts = [...textsOf(({ firm }) => firm === undefined)];
+  const unnamed = texts.filter(([text]) => !names.some((name) => text.startsWith(name)));
+  assert.deepEqual(
+    unnamed.map(([text, asked]) => `${asked}: ${text}`),
+    [],
+  );
+  assert.deepEqual(
+    names.filter((name) => !texts.some(([text]) => text.startsWith(name))),
+    [],
+    'named, but not sent any more',
+  );
+  assert.ok(names.length < 40, `${names.length} names`);
 });
 
 interface PlanNode {

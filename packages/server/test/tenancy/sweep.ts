@@ -325,6 +325,22 @@ export async function sweepCalendars({ caller, firm, platform, during }: Sweeper
   assert.equal((await send(`Slot/${other}/$hold`)).status, 200);
 }
 
+/** One who waits for the time that is taken, and gets it. @param settle has the jobs do what is due */
+export async function sweepWaitingList({ caller, during }: Sweeper, settle: () => Promise<void>): Promise<void> {
+  during('the waiting list');
+  const participant = [{ actor: { reference: 'Patient/one' }, status: 'accepted' }];
+  const appointmentType = { coding: [{ code: 'NEW' }] };
+  const waiting = { resourceType: 'Appointment', status: 'waitlist', appointmentType, participant };
+  const { id } = (await caller.send('POST', 'Appointment', waiting)).json;
+  const taken = await caller.get('Appointment?status=booked&actor=Practitioner/12');
+  const freed = await caller.send('DELETE', `Appointment/${taken.json.entry[0].resource.id}`);
+  assert.equal(freed.status, 204, freed.text);
+  await settle();
+  during('the offer that is accepted');
+  const accepted = await caller.send('POST', `Appointment/${id}/$accept-offer`);
+  assert.equal(accepted.status, 200, accepted.text);
+}
+
 /** Charges, and what waits for the practice. */
 export async function sweepIntake({ caller, firm, platform, during }: Sweeper): Promise<void> {
   during('charges and intake');
@@ -353,6 +369,11 @@ export async function sweepIntake({ caller, firm, platform, during }: Sweeper): 
     flow: 'session',
   };
   await decide(decider, proposal?.task ?? '', { rest: 'accept' });
+  assert.equal((await caller.send('POST', 'Condition', { resourceType: 'Condition', subject })).status, 202);
+  const [takenBack] = await findWaitingProposals(store, scope, 10);
+  const cancel = [{ op: 'replace', path: '/status', value: 'cancelled' }];
+  const cancelled = await caller.send('PATCH', `Task/${takenBack?.task}`, JSON.stringify(cancel), jsonPatch);
+  assert.equal(cancelled.status, 200, cancelled.text);
   await removeIntakeRule(store, scope, rule);
   // What stays: a rule and a proposal.
   await addIntakeRule(store, scope, rule);
