@@ -1,7 +1,7 @@
 /**
  * From effective entries to grants by type and letter, and to the fingerprint of them all.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type Criterion, type Permission, permissions } from './entries/definition.ts';
 import { type Grant, mergeGrants } from './grants.ts';
@@ -75,5 +75,5 @@ export function computeRightsFingerprint(
     bundles: [...bundles].toSorted(),
     uploadUrl,
   });
-  return createHash('sha256').update(canonical).digest('base64url').slice(0, 22);
+  return hash('sha256', canonical, 'base64url').slice(0, 22);
 }

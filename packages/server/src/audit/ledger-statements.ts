@@ -1,7 +1,7 @@
 /**
  * Adding rows to a ledger. One statement takes all rows of a batch of one firm (migration 0009, praxis_audit).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql } from '../database/sql.ts';
 import { type AccessRow, formatEntries, formatPatients } from './audit-row.ts';
 import type { ProvenColumns, Prover } from './proof.ts';
@@ -31,7 +31,7 @@ export function buildElementList(names: readonly string[]): ElementList {
 }
 
 export function computeElementsFingerprint(elements: string): string {
-  return createHash('sha256').update(elements).digest('base64url').slice(0, fingerprintLength);
+  return hash('sha256', elements, 'base64url').slice(0, fingerprintLength);
 }
 
 /** Adds the rows, in order, and the lists that are not there yet. Run again it adds nothing. */

@@ -9,8 +9,11 @@ import type { Clock } from './clock.ts';
 const pool = Buffer.alloc(4096);
 let poolUsed = pool.length;
 
-/** The next `length` random bytes; drawn in blocks, since one system call per id costs more than the id. */
-function random(length: number): Buffer {
+/**
+ * Random bytes for use at once: later calls write over them. Drawn in blocks, since one system call per id costs more than the
+ * id. @param length 256 at most
+ */
+export function drawRandomBytes(length: number): Buffer {
   if (poolUsed + length > pool.length) {
     randomFillSync(pool);
     poolUsed = 0;
@@ -22,7 +25,7 @@ function random(length: number): Buffer {
 /** A UUID version 7 of the clock's millisecond, 36 lower-case characters. */
 export function makeResourceId(clock: Clock): string {
   const time = clock.now().toString(16).padStart(12, '0');
-  const bytes = random(10);
+  const bytes = drawRandomBytes(10);
   const hex = bytes.toString('hex');
   const variant = (8 + ((bytes[2] ?? 0) & 3)).toString(16);
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex.slice(1, 4)}-${variant}${hex.slice(5, 8)}-${hex.slice(8, 20)}`;
@@ -30,7 +33,7 @@ export function makeResourceId(clock: Clock): string {
 
 /** A UUID version 4 for token ids, request ids and the like. */
 export function makeUuid(): string {
-  const hex = random(16).toString('hex');
+  const hex = drawRandomBytes(16).toString('hex');
   const variant = (8 + (Number.parseInt(hex.charAt(16), 16) & 3)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
 }

@@ -3,8 +3,16 @@
  * passwords), sealing of private keys at rest and of page links. Every purpose has a key of its own, so that a value sealed
  * for one purpose opens for no other. The secret key, which wraps them, is in `secret-key.ts`.
  */
-import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 import { computeHmac } from './hmac.ts';
+import { drawRandomBytes } from './ids.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -74,17 +82,30 @@ export function assembleDataKeys(keyOf: (purpose: Purpose) => Buffer): DataKeys 
   return Object.fromEntries(purposes.map((purpose) => [purpose, keyOf(purpose)])) as unknown as DataKeys;
 }
 
-/** AES-256-GCM of `plain` under `key`, bound to `context`: nonce, ciphertext, tag. */
+const keyObjects = new WeakMap<Buffer, KeyObject>();
+
+/** The key as node:crypto takes it in a third of the time. */
+function toKeyObject(key: Buffer): KeyObject {
+  const known = keyObjects.get(key);
+  if (known !== undefined) return known;
+  const made = createSecretKey(key);
+  keyObjects.set(key, made);
+  return made;
+}
+
+/** AES-256-GCM of `plain` under `key`, bound to `context`: nonce, ciphertext, tag. The key must not change. */
 export function seal(key: Buffer, plain: Uint8Array, context: string): Buffer {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  const nonce = drawRandomBytes(nonceBytes);
+  const cipher = createCipheriv('aes-256-gcm', toKeyObject(key), nonce).setAAD(Buffer.from(context));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 /** What `seal` has sealed, or undefined when it was altered or sealed under another key or context. */
 export function unseal(key: Buffer, sealed: Uint8Array, context: string): Buffer | undefined {
   if (sealed.length < nonceBytes + tagBytes) return undefined;
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes });
+  const decipher = createDecipheriv('aes-256-gcm', toKeyObject(key), sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  });
   decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(sealed.length - tagBytes));
   try {
     return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes)), decipher.final()]);

@@ -3,7 +3,7 @@
  * `migration`. A file that has been applied never changes. Several processes may start together: one migrates, the others
  * wait for an advisory lock (https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -173,5 +173,5 @@ async function pendingOf(client: pg.Client, migrations: readonly Migration[]): P
 }
 
 function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }

@@ -3,7 +3,7 @@
  * installation agrees on them without a table to look up; a test proves that no two search parameters share one.
  * Types: https://hl7.org/fhir/R4/resourcelist.html. Parameters: https://hl7.org/fhir/R4/searchparameter-registry.html
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getSearchParameters, resourceTypes } from '@praxis/fhir';
 import { LRUCache } from 'lru-cache';
 import { normalizeSystem } from './kinds/code-systems.ts';
@@ -73,7 +73,7 @@ export function isStandardNumber(number: number): boolean {
 }
 
 function numberOfName(name: string): number {
-  return createHash('sha256').update(name).digest().readInt32BE(0);
+  return hash('sha256', name, 'buffer').readInt32BE(0);
 }
 
 /**
@@ -84,7 +84,7 @@ export function computeSystemNumber(system: string): string {
   if (system === '') return noSystem;
   const known = systemNumbers.get(system);
   if (known !== undefined) return known;
-  const digest = createHash('sha256').update(normalizeSystem(system)).digest();
+  const digest = hash('sha256', normalizeSystem(system), 'buffer');
   const number = digest.readBigInt64BE(0).toString();
   systemNumbers.set(system, number);
   return number;

@@ -3,7 +3,7 @@
  * A text is prepared from its second use on: searches come in very many shapes, most of them once, and a prepared
  * statement costs memory in every connection.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 export interface PreparedNames {
@@ -42,5 +42,5 @@ export function openNames(namesMax: number): { use(name: string): string | undef
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 24);
+  return hash('sha256', text, 'base64url').slice(0, 24);
 }

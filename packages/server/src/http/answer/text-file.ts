@@ -2,7 +2,7 @@
  * Texts that are the same for every caller and as long as the process lives: made and compressed once, with an ETag
  * (RFC 9110 §8.8.3, §13.1.2).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type Compressor, type ContentCoding, chooseContentCoding } from './compression.ts';
 import { addVary } from './fhir-answer.ts';
@@ -24,7 +24,7 @@ export function makeTextFile(contentType: string, text: string): TextFile {
 
 /** An ETag that changes with the text; weak, since formats and codings share it. */
 export function computeEntityTag(text: string): string {
-  return `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
 /** 200 with the text, or 304 where the caller has it. To HEAD, Node sends the length of the text and not the text. */

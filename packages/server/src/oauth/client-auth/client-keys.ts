@@ -3,7 +3,7 @@
  * how a client gets them registered, as a set (`jwks`) or as the place where it publishes one (`jwks_uri`; both of
  * https://www.rfc-editor.org/rfc/rfc7591#section-2).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { fail } from '../../base/errors.ts';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
@@ -111,7 +111,7 @@ export async function setClientKeys(
 }
 
 function addressDigest(jwksUri: string): string {
-  return createHash('sha256').update(jwksUri).digest('base64url');
+  return hash('sha256', jwksUri, 'base64url');
 }
 
 /** The key, undefined for one that is not for verifying, or what is wrong with it. */

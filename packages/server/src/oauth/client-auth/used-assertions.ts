@@ -2,7 +2,7 @@
  * Assertions work once per client (https://www.rfc-editor.org/rfc/rfc7523#section-3 item 7): the `jti` is kept until the
  * assertion has expired, in the database, so that all nodes know it. Kept as a digest, since clients choose its length.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { deleteExpired } from '../expired-rows.ts';
@@ -14,7 +14,7 @@ export async function isFirstUse(
   { clientId, jti, expiresAtMs }: Pick<ClientAssertion, 'clientId' | 'jti' | 'expiresAtMs'>,
   nowMs: number,
 ): Promise<boolean> {
-  const digest = createHash('sha256').update(jti).digest();
+  const digest = hash('sha256', jti, 'buffer');
   const added = await database.query(
     sql`
     WITH expired AS (${deleteExpired('client_assertion', nowMs, sql`client = ${clientId} AND jti = ${digest}`)})

@@ -2,7 +2,7 @@
  * Tokens of the legacy flow: HS256 JWTs that name an account at a firm (contract 2, 4.1, 4.2). They carry no entries: what
  * they open is what the firm authorises at the moment of the call.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Secrets } from '../../base/secrets.ts';
 import { type Claims, type DecodedJwt, readDateClaim, readTextClaim, signHs256, verifyHs256 } from '../signing/jwt.ts';
 import type { TokenProblem } from '../signing/token-problem.ts';
@@ -90,5 +90,5 @@ export function readLegacyToken(secrets: Secrets, jwt: DecodedJwt, nowMs: number
 
 /** What binds a token to a password without telling anything about it: a hash of its keyed hash. */
 export function computeCredential(passwordHash: Uint8Array): string {
-  return createHash('sha256').update(passwordHash).digest('base64url').slice(0, credentialCharacters);
+  return hash('sha256', passwordHash, 'base64url').slice(0, credentialCharacters);
 }

@@ -3,7 +3,7 @@
  * the database until the last such token has expired. So a token stays below the limits of headers and proxies, however
  * many entries it stands for.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { Database } from '../../database/database.ts';
@@ -28,7 +28,7 @@ export function openTokenScopes(database: Database, clock: Clock, charactersMax:
   return {
     async carry(entries, seconds) {
       if (entries.join(' ').length <= charactersMax) return { entries };
-      const reference = createHash('sha256').update(entries.join(' ')).digest('base64url');
+      const reference = hash('sha256', entries.join(' '), 'base64url');
       const nowMs = clock.now();
       if ((stored.get(reference) ?? 0) >= nowMs + seconds * 1000) return { reference };
       // Twice the time, so that one token in a lifetime writes and the others need not.

@@ -2,7 +2,7 @@
  * Text as a key of a B-tree index, whose entries are at most about 2,700 bytes long
  * (https://www.postgresql.org/docs/current/btree.html).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Bytes of UTF-8 up to which a value is its own key. */
 export const keyBytesMax = 1000;
@@ -20,7 +20,7 @@ const nul = '\0';
 export function boundKey(value: string): string {
   const text = value.includes(nul) ? value.replaceAll(nul, '') : value;
   if (text.length * 3 <= keyBytesMax || Buffer.byteLength(text) <= keyBytesMax) return text;
-  return firstBytes(text, keptBytes) + hashMark + createHash('sha256').update(text).digest('base64url');
+  return firstBytes(text, keptBytes) + hashMark + hash('sha256', text, 'base64url');
 }
 
 /** The key prefix that stands for every value beginning with `prefix`; beyond 900 bytes it tells no more. */
