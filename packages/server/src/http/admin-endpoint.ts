@@ -12,6 +12,7 @@ import { version } from '../version.ts';
 import { buildErrorHeaders, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
 import { makeTextFile, sendTextFile, type TextFile } from './answer/text-file.ts';
 import { decodeUtf8, readBytes } from './request/body.ts';
+import { listHeaderValues } from './request/header-values.ts';
 import { type Route, requireGet } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 
@@ -44,13 +45,12 @@ function belowApi(path: string): string {
 }
 
 function ask(parts: ServerServices, path: string, query: string, request: FastifyRequest): Promise<AdminReply> {
-  const { headersDistinct } = request.raw;
   return parts.administration.answer({
     method: request.method === 'HEAD' ? 'GET' : request.method,
     path,
     query,
-    authorization: headersDistinct.authorization ?? [],
-    contentType: headersDistinct['content-type'] ?? [],
+    authorization: listHeaderValues(request.raw, 'authorization'),
+    contentType: listHeaderValues(request.raw, 'content-type'),
     address: request.ip,
     id: String(request.id),
     readBody: async () => decodeUtf8(await readBytes(request.raw, bodyBytesMax)),

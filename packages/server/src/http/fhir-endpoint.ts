@@ -26,6 +26,7 @@ import { buildBaseUrl, buildResourceMetadataUrl } from './origins.ts';
 import type { OwnParameters } from './pages/public-routes.ts';
 import { makeCharging } from './rate-cost.ts';
 import { buildFhirCall } from './request/fhir-request.ts';
+import { listHeaderValues } from './request/header-values.ts';
 import { type FhirRoute, type ParsedFhirRequest, parseFhirRequest } from './request/parsed-request.ts';
 import { refuseUnknownPath } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
@@ -46,8 +47,8 @@ export async function answerFhir(
     environment,
     product: route.product,
     firmPrefix: route.firm,
-    authorization: request.raw.headersDistinct.authorization ?? [],
-    apiKey: request.raw.headersDistinct['x-api-key'] ?? [],
+    authorization: listHeaderValues(request.raw, 'authorization'),
+    apiKey: listHeaderValues(request.raw, 'x-api-key'),
     userAgent: request.headers['user-agent'],
     resourceMetadataUrl: buildResourceMetadataUrl(parts.origins, route),
     ...(hasToken(asked.query) ? { tokenElsewhere: 'query' } : {}),

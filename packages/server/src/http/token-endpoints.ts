@@ -9,6 +9,7 @@ import { buildRefusalReply, type TokenReply, type TokenRequest } from '../oauth/
 import { logFault, toPraxisError } from './answer/errors.ts';
 import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './request/body.ts';
+import { listHeaderValues } from './request/header-values.ts';
 import { type Route, refuseUnknownPath, requireGet } from './request/paths.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
@@ -86,13 +87,12 @@ async function answerPost(
 }
 
 async function issueFromBody(parts: ServerServices, request: FastifyRequest, issue: Handle): Promise<TokenReply> {
-  const { headersDistinct } = request.raw;
   try {
     const body = await readBytes(request.raw, parts.config.tokenBodyBytesMax);
     return await issue({
-      contentType: headersDistinct['content-type'] ?? [],
-      authorization: headersDistinct.authorization ?? [],
-      apiKey: headersDistinct['x-api-key'] ?? [],
+      contentType: listHeaderValues(request.raw, 'content-type'),
+      authorization: listHeaderValues(request.raw, 'authorization'),
+      apiKey: listHeaderValues(request.raw, 'x-api-key'),
       userAgent: request.headers['user-agent'],
       address: request.ip,
       body,

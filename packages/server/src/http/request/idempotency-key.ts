@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../base/errors.ts';
 import type { IdempotencyKey } from '../../engine/context.ts';
+import { listHeaderValues } from './header-values.ts';
 
 /** Longest key in characters, its quotes not counted. */
 const keyLengthMax = 255;
@@ -27,8 +28,9 @@ const preconditions = ['if-match', 'if-none-match', 'if-none-exist', 'if-modifie
  * @throws PraxisError `header-invalid`
  */
 export function readIdempotencyKey(request: FastifyRequest, body: () => Promise<Buffer>): IdempotencyKey | undefined {
-  const given = request.raw.headersDistinct['idempotency-key'];
-  if (given === undefined || !writing.has(request.method)) return undefined;
+  if (!writing.has(request.method)) return undefined;
+  const given = listHeaderValues(request.raw, 'idempotency-key');
+  if (given.length === 0) return undefined;
   const key = parseKey(given);
   return {
     key,
