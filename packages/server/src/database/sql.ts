@@ -17,27 +17,69 @@ export interface Sql {
   readonly values: readonly unknown[];
 }
 
-/** The pieces of text around the values: always one more than there are values. */
+/** A template and what stands in it. Fragments inside are spliced in when the whole is sent, once, however deep they are. */
 class Fragment {
-  readonly #pieces: readonly string[];
-  readonly values: readonly unknown[];
+  readonly #strings: readonly string[];
+  readonly #given: readonly unknown[];
+  #flat: Flat | undefined;
   #text: string | undefined;
 
-  constructor(pieces: readonly string[], values: readonly unknown[], text?: string) {
-    this.#pieces = pieces;
-    this.values = values;
+  /**
+   * @param strings one more than there are values
+   * @param flat the same without fragments, where that is known
+   */
+  constructor(strings: readonly string[], given: readonly unknown[], flat?: Flat, text?: string) {
+    this.#strings = strings;
+    this.#given = given;
+    this.#flat = flat;
     this.#text = text;
   }
 
   get text(): string {
-    this.#text ??= numbered(this.#pieces);
+    this.#text ??= numbered(this.#flatten().pieces);
     return this.#text;
   }
 
-  /** The pieces when `value` is a fragment made here, else undefined: an object that merely looks like one is bound. */
-  static piecesOf(value: unknown): readonly string[] | undefined {
-    return typeof value === 'object' && value !== null && #pieces in value ? value.#pieces : undefined;
+  get values(): readonly unknown[] {
+    return this.#flatten().values;
   }
+
+  /** An object that merely looks like one is bound. */
+  static isOne(value: unknown): value is Fragment {
+    return typeof value === 'object' && value !== null && #strings in value;
+  }
+
+  #flatten(): Flat {
+    if (this.#flat !== undefined) return this.#flat;
+    const pieces = [''];
+    const values: unknown[] = [];
+    this.#addTo(pieces, values);
+    this.#flat = { pieces, values };
+    return this.#flat;
+  }
+
+  #addTo(pieces: string[], values: unknown[]): void {
+    const strings = this.#strings;
+    const given = this.#given;
+    addText(pieces, strings[0] ?? '');
+    for (let index = 0; index < given.length; index++) {
+      const value = given[index];
+      const after = strings[index + 1] ?? '';
+      if (Fragment.isOne(value)) {
+        value.#addTo(pieces, values);
+        addText(pieces, after);
+      } else {
+        values.push(value);
+        pieces.push(after);
+      }
+    }
+  }
+}
+
+/** The pieces of text around the values: always one more than there are values. */
+interface Flat {
+  readonly pieces: readonly string[];
+  readonly values: readonly unknown[];
 }
 
 /** Texts of templates without nested fragments, by the template's own strings array: one per place in the source. */
@@ -49,23 +91,22 @@ const textsOfPlainTemplates = new WeakMap<TemplateStringsArray, string>();
  * @throws TypeError for `undefined`, which would silently become NULL
  */
 export function sql(strings: TemplateStringsArray, ...values: readonly unknown[]): Sql {
-  return branded(values.some(isFragment) ? spliced(strings, values) : plain(strings, values));
+  requireDefined(values);
+  return branded(values.some(Fragment.isOne) ? new Fragment(strings, values) : plain(strings, values));
 }
 
 /** Nothing: splices to no text and no values. */
-sql.empty = branded(new Fragment([''], [], ''));
+sql.empty = branded(new Fragment([''], [], { pieces: [''], values: [] }, ''));
 
 /** The fragments one after another with `separator` between them, a comma by default; `sql.empty` for an empty list. */
 sql.join = (fragments: readonly Sql[], separator: Sql = comma): Sql => {
   if (fragments.length === 0) return sql.empty;
-  const pieces = [''];
-  const values: unknown[] = [];
-  fragments.forEach((fragment, index) => {
-    if (index > 0) append(pieces, values, separator);
-    append(pieces, values, fragment);
-  });
-  return branded(new Fragment(pieces, values));
+  const given = fragments.flatMap((fragment, index) => (index === 0 ? [fragment] : [separator, fragment]));
+  return branded(new Fragment(noTexts, given));
 };
+
+/** Between fragments that follow each other. */
+const noTexts: readonly string[] = [];
 
 /**
  * A table, column or role name, for statements that are made from data rows of our own.
@@ -89,32 +130,7 @@ function plain(strings: TemplateStringsArray, values: readonly unknown[]): Fragm
     text = numbered(strings);
     textsOfPlainTemplates.set(strings, text);
   }
-  requireDefined(values);
-  return new Fragment(strings, values, text);
-}
-
-function spliced(strings: TemplateStringsArray, given: readonly unknown[]): Fragment {
-  const pieces = [strings[0] ?? ''];
-  const values: unknown[] = [];
-  given.forEach((value, index) => {
-    append(pieces, values, value);
-    addText(pieces, strings[index + 1] ?? '');
-  });
-  requireDefined(values);
-  return new Fragment(pieces, values);
-}
-
-/** Adds a fragment's pieces and values, or one bound value. */
-function append(pieces: string[], values: unknown[], value: unknown): void {
-  const inner = Fragment.piecesOf(value);
-  if (inner === undefined) {
-    values.push(value);
-    pieces.push('');
-    return;
-  }
-  addText(pieces, inner[0] ?? '');
-  for (let index = 1; index < inner.length; index++) pieces.push(inner[index] ?? '');
-  values.push(...(value as Sql).values);
+  return new Fragment(strings, values, { pieces: strings, values }, text);
 }
 
 function addText(pieces: string[], text: string): void {
@@ -125,10 +141,6 @@ function numbered(pieces: readonly string[]): string {
   let text = pieces[0] ?? '';
   for (let index = 1; index < pieces.length; index++) text += `$${index}${pieces[index]}`;
   return text;
-}
-
-function isFragment(value: unknown): boolean {
-  return Fragment.piecesOf(value) !== undefined;
 }
 
 function requireDefined(values: readonly unknown[]): void {
