@@ -84,10 +84,15 @@ export function compilePolicy(
   const all = met.some((meaning) => meaning.all);
   const narrowing = filterEntries.filter((row) => filters.includes(`acl/${row.code}`));
   const open: OpenRights = { all, met, closed, filterCriteria: groupCriteria(narrowing) };
-  const compiled = new Map<string, readonly Grant[]>();
-  const grants = (type: string, letter: Permission): readonly Grant[] =>
+  const compiled = new Map<Permission, Map<string, readonly Grant[]>>();
+  const grants = (type: string, letter: Permission): readonly Grant[] => {
+    const ofLetter = memoize(compiled, letter, () => new Map<string, readonly Grant[]>());
     // Only real types are remembered: the map cannot grow with what callers send.
-    endpointTypes.has(type) ? memoize(compiled, `${type}.${letter}`, () => listGrants(open, type, letter)) : [];
+    return (
+      ofLetter.get(type) ??
+      (endpointTypes.has(type) ? memoize(ofLetter, type, () => listGrants(open, type, letter)) : [])
+    );
+  };
   const bundles = new Set(met.flatMap((meaning) => [...meaning.bundles]));
   const mayRequestUploadUrl = met.some((meaning) => meaning.uploadUrl);
   const unrestricted = all && narrowing.length === 0 && closed.size === 0;

@@ -73,19 +73,23 @@ function addEntry(
   { fullUrl, resource, search, request, response }: BundleEntry,
   before: string,
 ): void {
-  texts.push(before);
-  let separator = '{';
+  const begun = texts.push(before, '{');
   const add = (name: string, text: string): void => {
-    texts.push(separator, `"${name}":`, text);
-    separator = ',';
+    texts.push(texts.length === begun ? name : `,${name}`, text);
   };
-  if (fullUrl !== undefined) add('fullUrl', JSON.stringify(fullUrl));
-  if (resource !== undefined) add('resource', unwrapDisclosed(resource));
-  if (search !== undefined) add('search', JSON.stringify(search));
-  if (request !== undefined) add('request', JSON.stringify(request));
-  if (response !== undefined) add('response', responseText(response));
-  texts.push(separator === '{' ? '{}' : '}');
+  if (fullUrl !== undefined) add('"fullUrl":', JSON.stringify(fullUrl));
+  if (resource !== undefined) add('"resource":', unwrapDisclosed(resource));
+  if (search !== undefined) add('"search":', searchTexts[search.mode]);
+  if (request !== undefined) add('"request":', JSON.stringify(request));
+  if (response !== undefined) add('"response":', responseText(response));
+  texts.push('}');
 }
+
+const searchTexts = {
+  match: '{"mode":"match"}',
+  include: '{"mode":"include"}',
+  outcome: '{"mode":"outcome"}',
+} as const;
 
 function responseText({ outcome, ...facts }: EntryResponse): string {
   const text = JSON.stringify(facts);

@@ -114,7 +114,8 @@ export function isFound<R extends ResourceRow>(row: R): row is R & { readonly ri
 export function toPageRow(row: ResourceRow & { readonly rid: number }): PageRow {
   const keys: (string | null)[] = [];
   for (let key = row.k0; key !== undefined; key = row[`k${keys.length}`]) keys.push(key);
-  return { ...toStoredResource(row), rid: row.rid, keys };
+  const { type, id, versionId, lastUpdatedMs, deleted, content } = toStoredResource(row);
+  return { type, id, versionId, lastUpdatedMs, deleted, content, rid: row.rid, keys };
 }
 
 export function toStoredResource(row: ResourceRow): StoredResource {
