@@ -20,12 +20,12 @@ import { openResponseBudgets } from './bundle/response-budget.ts';
 import { type Content, openContent } from './content/content.ts';
 import { openClockJob, readClock } from './database/clock-reading.ts';
 import { type Connections, openConnections } from './database/connections.ts';
-import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
+import { type Database, type DatabaseConnection, openDatabase, serviceApplication } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { runWithLock, type sessionLocks } from './database/session-lock.ts';
 import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
-import { openRequestPlaces } from './http/connections/request-places.ts';
+import { openRequestPlaces, type RequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
 import { buildBaseUrl, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
@@ -210,7 +210,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
   const rateLimit = openRateLimit(config, counters, clock, secrets);
   const metrics = openMetrics({ processMetrics: true, clock: () => clock.state() });
-  const slices = openSlices();
+  const places = openRequestPlaces();
+  const { slices, bodies } = shareEventLoop(config, places);
   const openBudget = openBudgets(slices);
   const writeProbe = openWriteProbe(database, log);
   const problems = () => checkReadiness({ database, clock, writeProbe, clockOffMaxMs: config.clockOffMaxMs });
@@ -232,8 +233,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
     ledger,
     rateLimit,
     responseBudgets: openResponseBudgets(config),
-    bodies: openBodyAdmission(config, slices),
-    places: openRequestPlaces(),
+    bodies,
+    places,
     jsonLimits: { depthMax, arrayLengthMax, stringLengthMax },
     compressor,
     administration: administrationOf(platform, { counters, remoteKeys, ledger, origins, openBudget }),
@@ -268,6 +269,16 @@ export async function startService(platform: Platform, options: ServiceOptions =
       await uses.close();
     },
   };
+}
+
+/** Long work rests while requests are under way that neither have long work nor wait for their turn (docs/decisions/0294). */
+function shareEventLoop(config: Config, places: RequestPlaces) {
+  const slices = openSlices((waiting) => {
+    const long = waiting.filter(({ application }) => application !== serviceApplication).length;
+    return places.countHeld() > long + bodies.countWaiting();
+  });
+  const bodies = openBodyAdmission(config, slices);
+  return { slices, bodies };
 }
 
 function tokenEndpointsOf(

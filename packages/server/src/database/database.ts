@@ -29,6 +29,7 @@ import { type Queryable, runTransaction, type TransactionOptions } from './trans
 
 export type { ConnectionParts, DatabaseConnection } from './connection-settings.ts';
 export type { NotificationHandler } from './listener.ts';
+export { serviceApplication } from './pool/shares.ts';
 export type { Queryable, TransactionOptions } from './transaction.ts';
 
 export interface QueryOptions {

@@ -12,8 +12,8 @@ export interface Slices {
   /** Resolves when it is the turn of `of`, in a turn of the event loop in which no other slice begins. */
   next(of: TurnOf): Promise<void>;
   /**
-   * As `next`, for work that has taken many slices: before each of them the event loop has as much time for everything else
-   * as it was busy since the last one began, up to `restMaxMs`. Of the work of one application at one firm, the oldest comes
+   * As `next`, for work that has taken many slices: while others have requests under way, the event loop has time for everything
+   * else before each of them, four times as long as it was busy since the last one began, up to `restMaxMs`. Of the work of one application at one firm, the oldest comes
    * first: what is done one after another ends sooner and holds less memory than what is done all at once.
    */
   nextOfLong(of: TurnOf, age: WorkAge): Promise<void>;
@@ -46,8 +46,11 @@ const restMaxMs = 200;
 /** Rests below the resolution of timers are none. */
 const restMinMs = 1;
 
-/** The slices of one event loop. */
-export function openSlices(): Slices {
+/**
+ * The slices of one event loop.
+ * @param hasOthers whether requests are under way beside those whose long work waits for a slice, which then rests
+ */
+export function openSlices(hasOthers: (waiting: readonly TurnOf[]) => boolean = () => true): Slices {
   const inTurn = openFairQueue(unlimited);
   const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
   const longInTurn = openFairQueue(unlimited);
@@ -57,7 +60,7 @@ export function openSlices(): Slices {
   const nextOfLong: Slices['nextOfLong'] = (of, age) => {
     const begun = oldestFirst.wait(of, age);
     void longInTurn(of, async () => {
-      await rest();
+      await rest(hasOthers(oldestFirst.listWaiting()));
       await next(of);
       longBegun += 1;
       oldestFirst.begin(of);
@@ -80,14 +83,15 @@ export function openSlices(): Slices {
 
 /** Pieces of work that wait, by application and firm: of each, the oldest begins first. */
 function openOldestFirst() {
-  const lines = new Map<string, (WorkAge & { readonly begin: () => void })[]>();
+  const lines = new Map<string, (WorkAge & { readonly of: TurnOf; readonly begin: () => void })[]>();
   const nameLine = ({ application, firm }: TurnOf): string => `${application}/${firm}`;
   return {
+    listWaiting: (): readonly TurnOf[] => [...lines.values()].flatMap((line) => line.map(({ of }) => of)),
     wait(of: TurnOf, age: WorkAge): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       const line = lines.get(nameLine(of)) ?? [];
       lines.set(nameLine(of), line);
-      line.push({ ...age, begin: resolve });
+      line.push({ ...age, of, begin: resolve });
       return promise;
     },
     begin(of: TurnOf): void {
@@ -101,14 +105,14 @@ function openOldestFirst() {
   };
 }
 
-/** @returns a function that resolves when the event loop was idle as long as it was busy since the last call resolved */
-function openRest(): () => Promise<void> {
+/** @returns a function that resolves, at once or after a rest in proportion to how long the event loop was busy since the last one */
+function openRest(): (isNeeded: boolean) => Promise<void> {
   let beganMs = performance.now();
   let began = performance.eventLoopUtilization();
-  return async () => {
+  return async (isNeeded) => {
     const { active } = performance.eventLoopUtilization(began);
     const restMs = Math.min(restMaxMs, 4 * active - (performance.now() - beganMs));
-    if (restMs >= restMinMs) await delay(restMs);
+    if (isNeeded && restMs >= restMinMs) await delay(restMs);
     beganMs = performance.now();
     began = performance.eventLoopUtilization();
   };

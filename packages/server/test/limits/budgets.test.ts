@@ -139,6 +139,22 @@ test('before a slice of long work the event loop has three times as much time fo
   assert.ok((await long) >= 70, `${await long} ms after a piece of 25 ms`);
 });
 
+test('long work does not rest while nobody else has a request under way', async () => {
+  const of = { application: 1, firm: 1 };
+  let hasOthers = false;
+  const slices = openSlices(() => hasOthers);
+  const restMs = async (): Promise<number> => {
+    holdLoop(25);
+    const beganMs = performance.now();
+    await slices.nextOfLong(of, always);
+    return performance.now() - beganMs;
+  };
+  await slices.nextOfLong(of, always);
+  assert.ok((await restMs()) < 20);
+  hasOthers = true;
+  assert.ok((await restMs()) >= 70);
+});
+
 test('of the long work of one application at a firm the oldest comes first, whenever it asks; others come in turns', async () => {
   const slices = openSlices();
   const order: string[] = [];

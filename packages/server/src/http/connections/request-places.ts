@@ -50,6 +50,8 @@ export interface RequestPlaces {
   enter(request: PlacedRequest, response: Pick<ServerResponse, 'once' | 'closed'>, then: AtTheDoor): void;
   /** A place for an application that has proven its credentials. @throws PraxisError `rate-exceeded`, `unavailable` */
   take(application: number, request: PlacedRequest): RequestPlace;
+  /** Requests that have a place. */
+  countHeld(): number;
   /** Ends the waiting; nobody is told. */
   close(): void;
 }
@@ -138,6 +140,7 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
         },
       };
     },
+    countHeld: () => heldByAll,
     close: () => room.close(),
   };
 }

@@ -55,6 +55,8 @@ export interface BodyAdmission {
   open(): BodyRoom;
   /** Bytes that have arrived of requests that are not answered yet. */
   bytesUnderWay(): number;
+  /** Large bodies that wait for their turn. */
+  countWaiting(): number;
 }
 
 export interface BodyLimits {
@@ -71,6 +73,7 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
   const ofAll = Math.max(bodyBytesMax, bodiesBytesMax);
   const taken = new Map<number, number>();
   let takenByAll = 0;
+  let waiting = 0;
   const add = (apiKey: number, bytes: number): void => {
     const sum = (taken.get(apiKey) ?? 0) + bytes;
     if (sum === 0) taken.delete(apiKey);
@@ -79,6 +82,7 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
   };
   return {
     bytesUnderWay: () => takenByAll,
+    countWaiting: () => waiting,
     open() {
       const sinceMs = performance.now();
       const age: WorkAge = { sinceMs, untilMs: sinceMs + requestLimits.ms };
@@ -113,7 +117,10 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
           if (caller === undefined || bytes < slicedBodyBytes) return;
           if (bytes >= largeBodyBytes) {
             turn ??= begin(caller.of);
-            const end = await refuseLate(turn);
+            waiting += 1;
+            const end = await refuseLate(turn).finally(() => {
+              waiting -= 1;
+            });
             if (isClosed) end();
           }
           await slices.next(caller.of);
