@@ -27,12 +27,6 @@ export interface WorkerEvents {
 
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
-/**
- * Buffers count as memory of the heap, and make V8 begin to collect garbage in steps. Without it, 128 MB of new ones make it collect
- * all garbage at once (docs/decisions/0289).
- */
-const countBuffers = '--external-memory-accounted-in-global-limit';
-
 /** How long the page of metrics waits for a worker. */
 const measureMaxMs = 1000;
 
@@ -75,7 +69,7 @@ export class WorkerProcess implements Taker {
    */
   constructor(number: number, collectorThreads: number, events: WorkerEvents) {
     const child = fork(program, [String(number)], {
-      execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`, countBuffers],
+      execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.number = number;
