@@ -2,6 +2,7 @@
  * No way to ask tells of what is hidden. Two services differ only in what a caller may not see (elements, resources,
  * rows, another firm's data); whatever it asks, both answer the same: status, headers, body, count and order, on all
  * pages. Those who may see it are told something else, so that each way could tell.
+ * Slow: asks two services in thousands of ways.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

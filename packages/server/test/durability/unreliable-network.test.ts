@@ -1,7 +1,6 @@
 /**
  * Exactly one effect for each key, through a network that loses requests and answers, delays them and delivers requests
  * twice (docs/decisions/0173). The client repeats what it has no answer to, as a careful client does.
- * Slow: many requests that wait for answers that never come.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';

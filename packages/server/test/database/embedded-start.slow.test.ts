@@ -1,3 +1,7 @@
+/**
+ * The embedded database starts, stops, starts again, and refuses what it cannot start with.
+ * Slow: initialises and starts many database servers.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Large bodies are worked on in turns, and what arrives is counted by API key (F7, docs/decisions/0242). */
+/**
+ * Large bodies are worked on in turns, and what arrives is counted by API key (F7, docs/decisions/0242).
+ * Slow: sends many megabytes, and waits for turns to end.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';

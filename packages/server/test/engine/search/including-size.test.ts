@@ -1,6 +1,5 @@
 /**
  * What comes with a page has a limit in bytes, too: a thousand resources of some megabytes would be more than a process holds.
- * Slow: stores and reads pages of many megabytes.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
