@@ -1,10 +1,11 @@
 /**
  * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | workers | memory | stock |
- * ledger] [options]]`: each bench tells its options at its top.
+ * ledger | ledger-size] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
 import { benchIdle } from './idle.ts';
+import { benchLedgerSize } from './ledger-size.ts';
 import { benchMemory } from './memory.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
@@ -40,6 +41,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   stock: benchStock,
   /** With a long ledger beside an empty one. */
   ledger: benchLedger,
+  /** Bytes that an access leaves in the ledger. */
+  'ledger-size': benchLedgerSize,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);
