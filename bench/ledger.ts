@@ -8,8 +8,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openPlatform } from '../packages/server/src/app.ts';
+import { openDimensions } from '../packages/server/src/audit/dimensions.ts';
 import { openHeadFiles } from '../packages/server/src/audit/head-files.ts';
-import { addRows } from '../packages/server/src/audit/ledger-statements.ts';
+import { addRows, proveRows } from '../packages/server/src/audit/ledger-statements.ts';
 import { openProver } from '../packages/server/src/audit/proof.ts';
 import { openSealingKey } from '../packages/server/src/audit/seal.ts';
 import { sealNext } from '../packages/server/src/audit/sealing.ts';
@@ -33,6 +34,7 @@ const platform = await openPlatform({ config, clock: systemClock, log, connectio
 const database = await openDatabase({ connection: embedded.runtime, poolMax: 2, statementTimeoutMs: 0, log });
 const ledger = database.forFirm(firm);
 const prove = openProver(platform.secrets);
+const dimensions = openDimensions();
 
 interface Cpu {
   readonly database: number;
@@ -61,7 +63,11 @@ try {
   let atMs = Date.now();
   const add = (rows: number): Promise<Cpu> => {
     atMs += 100;
-    return cpuOf(pid, () => ledger.query(addRows(firm, ledgerRows(rows, atMs), [], prove)));
+    return cpuOf(pid, async () => {
+      const keys = dimensions.begin(firm);
+      await ledger.query(addRows(firm, proveRows(firm, ledgerRows(rows, atMs), prove), [], keys));
+      keys.commit();
+    });
   };
   for (let warm = 0; warm < 20; warm++) await add(100);
   for (const rows of [30, 100, 300, 1000]) {

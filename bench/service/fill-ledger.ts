@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { openPlatform } from '../../packages/server/src/app.ts';
+import { openDimensions } from '../../packages/server/src/audit/dimensions.ts';
 import { openHeadFiles, resolveAuditHeadsDirectory } from '../../packages/server/src/audit/head-files.ts';
-import { addRows } from '../../packages/server/src/audit/ledger-statements.ts';
+import { addRows, proveRows } from '../../packages/server/src/audit/ledger-statements.ts';
 import { openProver } from '../../packages/server/src/audit/proof.ts';
 import { openSealingKey } from '../../packages/server/src/audit/seal.ts';
 import { sealNext } from '../../packages/server/src/audit/sealing.ts';
@@ -34,6 +35,7 @@ export async function fillLedger({ connections, settings, prepared }: Ground, ev
     if (firm === undefined) throw new Error('the firm of the bench is missing');
     const ledger = database.forFirm(firm.id);
     const prove = openProver(secrets);
+    const dimensions = openDimensions();
     const beganMs = Date.now() - events; // the rows lie before what is measured
     let next = 0;
     const write = async (): Promise<void> => {
@@ -43,7 +45,9 @@ export async function fillLedger({ connections, settings, prepared }: Ground, ev
         if (count <= 0) return;
         next += count;
         const rows = ledgerRows(count, beganMs + from, (at) => patientId(((from + at) * stride) % prepared.patients));
-        await ledger.query(addRows(firm.id, rows, [], prove));
+        const keys = dimensions.begin(firm.id);
+        await ledger.query(addRows(firm.id, proveRows(firm.id, rows, prove), [], keys));
+        keys.commit();
       }
     };
     await Promise.all(Array.from({ length: writers }, write));

@@ -42,26 +42,22 @@ export const logTables = {
     tellsTransaction: true,
     columns: {
       epoch: 'int4',
-      application: 'int4',
+      caller: 'int8',
+      action: 'int8',
       vid: 'int4',
       shown: 'int4',
       times: 'int4',
-      rtype: 'int2',
-      outcome: 'int2',
-      interaction: 'text',
+      patient_key: 'int4',
+      resource_uuid: 'uuid',
       id: 'text',
-      subject: 'text',
-      token_id: 'text',
+      request_uuid: 'uuid',
       request_id: 'text',
-      flow: 'text',
-      elements: 'text',
-      entries: 'text',
-      reason: 'text',
+      patient_uuid: 'uuid',
       patients: 'text',
       proof: 'bytea',
     },
   },
-  audit_patient: { number: 'seq', time: 'at', columns: { patient: 'text' } },
+  audit_patient_key: { number: 'seq', time: 'at', columns: { patient_key: 'int4' } },
 } as const satisfies Readonly<Record<string, WrittenTable>>;
 
 export const indexTables = {
@@ -84,7 +80,7 @@ export type CapturedRows = Readonly<Record<LogTable | IndexTable, readonly Captu
 
 /** The rows of the request in the firm, with all index rows of the resources that it wrote. */
 export async function captureRows(owner: Database, firm: number, requestId: string): Promise<CapturedRows> {
-  const ofRequest = sql`firm = ${firm} AND request_id = ${requestId}`;
+  const ofRequest = sql`firm = ${firm} AND (at, seq) IN (SELECT at, seq FROM audit_ledger WHERE firm = ${firm} AND request_id = ${requestId})`;
   // A row of the ledger that is of a write shows nothing.
   const writer = sql`SELECT xid FROM audit_event WHERE ${ofRequest} AND shown IS NULL`;
   const versions = sql`firm = ${firm} AND COALESCE(written_by, xid) IN (${writer})`;
@@ -103,7 +99,7 @@ export async function captureRows(owner: Database, firm: number, requestId: stri
     resource: await read('resource', resources),
     resource_version: await read('resource_version', versions),
     audit_event: await read('audit_event', ofRequest),
-    audit_patient: await read('audit_patient', patients),
+    audit_patient_key: await read('audit_patient_key', patients),
     index_token: await read('index_token', indexed),
     index_reference: await read('index_reference', indexed),
     index_date: await read('index_date', indexed),

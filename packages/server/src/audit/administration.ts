@@ -7,8 +7,9 @@ import type { Clock } from '../base/clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
 import { type AccessRow, type Patients, serviceLedger } from './audit-row.ts';
+import { openDimensions } from './dimensions.ts';
 import type { Ledger } from './ledger.ts';
-import { addRows } from './ledger-statements.ts';
+import { addRows, proveRows } from './ledger-statements.ts';
 import type { Prover } from './proof.ts';
 
 export interface AdministrativeAct {
@@ -34,8 +35,10 @@ export async function noteAdministration(
   firms: readonly number[],
 ): Promise<void> {
   const row = rowOf(administration, clock.now());
-  for (const ledger of [serviceLedger, ...firms])
-    await database.forFirm(ledger).query(addRows(ledger, [{ row, times: 1, elements: null }], [], prove));
+  for (const ledger of [serviceLedger, ...firms]) {
+    const rows = proveRows(ledger, [{ row, times: 1, elements: null }], prove);
+    await database.forFirm(ledger).query(addRows(ledger, rows, [], openDimensions().begin(ledger)));
+  }
 }
 
 /** The firms to which a change of an application is of concern: those that authorise it now, or have only paused that. */

@@ -4,6 +4,7 @@
  */
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { namesPatient, selectPatientPlaces } from './patient-places.ts';
 
 export interface Disclosure {
   readonly atMs: number;
@@ -40,11 +41,11 @@ export async function* streamDisclosures(database: Database, question: Disclosur
       SELECT p.seq, p.at AS "atMs", COALESCE(n.name, a.application::text) AS application, a.subject, a.interaction,
         a.rtype AS "typeNumber", a.id, a.shown, COALESCE(l.elements, a.elements) AS elements, a.entries,
         a.request_id AS "requestId"
-      FROM audit_patient p
-      JOIN audit_event a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq
+      FROM (${selectPatientPlaces(firm, patient)}) p
+      JOIN audit_ledger a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq
       LEFT JOIN audit_elements l ON l.firm = ${firm} AND l.fingerprint = a.elements
       LEFT JOIN application n ON n.id = a.application
-      WHERE p.firm = ${firm} AND p.patient = ${patient} AND (p.at, p.seq) > (${after.at}::bigint, ${after.seq}::bigint) AND p.at < ${toMs}
+      WHERE ${namesPatient(patient)} AND (p.at, p.seq) > (${after.at}::bigint, ${after.seq}::bigint) AND p.at < ${toMs}
         AND a.shown > 0
       ORDER BY p.at, p.seq LIMIT ${pageRows}`);
     yield* rows;

@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
+import { isUnknownKey } from '../database/sqlstate.ts';
 import type { AccessRow } from './audit-row.ts';
-import { addRows, buildElementList, type ElementList, type PendingRow } from './ledger-statements.ts';
+import { type Dimensions, openDimensions } from './dimensions.ts';
+import { addRows, buildElementList, type ElementList, type PendingRow, proveRows } from './ledger-statements.ts';
 import type { Prover } from './proof.ts';
 
 export interface Ledger {
@@ -69,6 +71,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   const batches = new Map<number, Batch>();
   const touched = new Set<number>();
   const known = new LRUCache<string, true>({ max: knownListsMax });
+  const dimensions = openDimensions();
   const queue = new Set<QueuedBatch>();
   /** Of the batches that are queued or being written. */
   const unwritten = new Set<Promise<void>>();
@@ -81,7 +84,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   let gatheredSinceMs = 0;
 
   const write = async (firm: number, rows: readonly PendingRow[], lists: readonly ElementList[]): Promise<void> => {
-    await untilTaken(options, firm, { rows, lists }, () => closing);
+    await untilTaken({ ...options, dimensions }, firm, { rows, lists }, () => closing);
     touched.add(firm); // not when they are gathered: a look for rows to seal in between would find none, and forget the firm
     for (const { fingerprint } of lists) known.set(`${firm} ${fingerprint}`, true);
     pending -= rows.length;
@@ -140,8 +143,7 @@ export function openLedger(options: LedgerOptions): Ledger {
       for (const row of rows)
         if (add(batch, row, (list) => known.get(`${firm} ${list.fingerprint}`) === true)) pending += 1;
       schedule();
-      if (pending < rowsMax) return undefined;
-      return new Promise((resolve) => waiting.push(resolve));
+      return pending < rowsMax ? undefined : new Promise((resolve) => waiting.push(resolve));
     },
     touch: (firm) => void touched.add(firm),
     takeTouched() {
@@ -167,17 +169,27 @@ export function openLedger(options: LedgerOptions): Ledger {
  * proofs, by which the database knows rows that it has taken though the answer was lost (docs/decisions/0238).
  */
 async function untilTaken(
-  { database, log, prove }: LedgerOptions,
+  { database, log, prove, dimensions }: LedgerOptions & { readonly dimensions: Dimensions },
   firm: number,
   { rows, lists }: { readonly rows: readonly PendingRow[]; readonly lists: readonly ElementList[] },
   isClosing: () => boolean,
 ): Promise<void> {
-  const statement = addRows(firm, rows, lists, prove);
-  for (;;) {
+  const proven = proveRows(firm, rows, prove);
+  const build = () => {
+    const keys = dimensions.begin(firm);
+    return { keys, statement: addRows(firm, proven, lists, keys) };
+  };
+  // The same statement each time: the keys of one that was taken are those that the rows have.
+  for (let attempt = build(); ; ) {
     try {
-      await database.forFirm(firm).query(statement);
+      await database.forFirm(firm).query(attempt.statement);
+      attempt.keys.commit();
       return;
     } catch (error) {
+      if (isUnknownKey(error)) {
+        dimensions.forget();
+        attempt = build();
+      }
       log.error({ err: error, rows: rows.length }, 'audit rows could not be written and are kept');
       if (isClosing()) throw error;
       await delay(retryPauseMs);

@@ -38,8 +38,9 @@ export function selectSealsAfter(firm: number, number: number, limit: number): S
   return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
 }
 
-const rowColumns = sql`epoch, xid::text AS "xid", seq, proof, at, application, vid, shown, times, rtype, outcome, interaction, id,
-  subject, token_id, request_id, flow, elements, entries, reason, patients`;
+/** Of audit_ledger. */
+const rowColumns = sql`a.epoch, a.xid::text AS "xid", a.seq, a.proof, a.at, a.application, a.vid, a.shown, a.times, a.rtype, a.outcome,
+  a.interaction, a.id, a.subject, a.token_id, a.request_id, a.flow, a.elements, a.entries, a.reason, a.patients`;
 
 /** Latest moment of a Date (https://tc39.es/ecma262/#sec-time-values-and-time-range). */
 const lastMs = 8_640_000_000_000_000;
@@ -61,9 +62,12 @@ export function selectDuplicateProofs(firm: number, limit: number): Sql {
 }
 
 /** The rows after a place and before another, in order: by the function, whose plan can only walk the index of that order. */
-const rowsOf = (firm: number, after: CommitPosition, before: Sql, limit: number): Sql => sql`
-    praxis_ledger_rows(in_firm => ${firm}, after_epoch => ${after.epoch}, after_xid => ${after.xid}::xid8, after_seq => ${after.seq},
-      ${before}, in_limit => ${limit})`;
+const rowsOf = (firm: number, after: CommitPosition, before: Sql, limit: number): Sql =>
+  sql`praxis_ledger_rows(${between(firm, after, before, limit)})`;
+
+const between = (firm: number, after: CommitPosition, before: Sql, limit: number): Sql => sql`
+      in_firm => ${firm}, after_epoch => ${after.epoch}, after_xid => ${after.xid}::xid8, after_seq => ${after.seq},
+      ${before}, in_limit => ${limit}`;
 
 /** No transaction can add rows before this place any more. */
 const settled = sql`before_epoch => (SELECT o.epoch FROM order_epoch o), before_xid => pg_snapshot_xmin(pg_current_snapshot()),
@@ -111,7 +115,8 @@ export function selectRowsBetween(
 ): Sql {
   const before = upTo === undefined ? end : { ...upTo, seq: upTo.seq + 1 };
   return sql`
-    SELECT ${rowColumns} FROM ${rowsOf(firm, after, beforePlace(before), limit)} a ORDER BY a.epoch, a.xid, a.seq`;
+    SELECT ${rowColumns} FROM praxis_ledger_events(${between(firm, after, beforePlace(before), limit)}) a
+    ORDER BY a.epoch, a.xid, a.seq`;
 }
 
 /** The first row after a place, and when it was made; no row: there is none. */
@@ -132,15 +137,30 @@ export function selectMismatchedRows(firm: number, limit: number): Sql {
   return sql`
     SELECT 'audit_patient lacks ' || p.patient AS what, a.seq::text FROM audit_event a
       CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
-      WHERE a.firm = ${firm} AND a.patients IS NOT NULL AND p.patient <> '+' AND NOT EXISTS (
+      WHERE a.firm = ${firm} AND a.caller IS NULL AND a.patients IS NOT NULL AND p.patient <> '+' AND NOT EXISTS (
         SELECT FROM audit_patient t WHERE t.firm = ${firm} AND t.patient = p.patient AND t.at = a.at AND t.seq = a.seq)
     UNION ALL
     SELECT 'audit_patient adds ' || t.patient, t.seq::text FROM audit_patient t
       WHERE t.firm = ${firm} AND NOT EXISTS (
-        SELECT FROM audit_event a WHERE a.firm = ${firm} AND a.at = t.at AND a.seq = t.seq
+        SELECT FROM audit_ledger a WHERE a.firm = ${firm} AND a.at = t.at AND a.seq = t.seq
           AND t.patient = ANY (string_to_array(a.patients, ' ')))
     UNION ALL
-    SELECT 'audit_elements lacks ' || a.elements, a.seq::text FROM audit_event a
+    SELECT 'audit_event is not found by ' || a.patients, a.seq::text FROM audit_ledger a
+      WHERE a.firm = ${firm} AND a.patient_key IS NOT NULL AND a.patient_key IS DISTINCT FROM hashtext(a.patients)
+    UNION ALL
+    SELECT 'audit_patient_key lacks ' || p.patient, a.seq::text FROM audit_event e
+      JOIN audit_ledger a ON a.firm = ${firm} AND a.at = e.at AND a.seq = e.seq
+      CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
+      WHERE e.firm = ${firm} AND e.caller IS NOT NULL AND e.patient_key IS NULL AND p.patient <> '+' AND NOT EXISTS (
+        SELECT FROM audit_patient_key t
+        WHERE t.firm = ${firm} AND t.patient_key = hashtext(p.patient) AND t.at = a.at AND t.seq = a.seq)
+    UNION ALL
+    SELECT 'audit_patient_key adds ' || t.patient_key, t.seq::text FROM audit_patient_key t
+      WHERE t.firm = ${firm} AND NOT EXISTS (
+        SELECT FROM audit_ledger a CROSS JOIN LATERAL unnest(string_to_array(a.patients, ' ')) AS p(patient)
+        WHERE a.firm = ${firm} AND a.at = t.at AND a.seq = t.seq AND hashtext(p.patient) = t.patient_key)
+    UNION ALL
+    SELECT 'audit_elements lacks ' || a.elements, a.seq::text FROM audit_ledger a
       WHERE a.firm = ${firm} AND a.elements <> 'all' AND NOT EXISTS (
         SELECT FROM audit_elements l WHERE l.firm = ${firm} AND l.fingerprint = a.elements)
     LIMIT ${limit}`;

@@ -46,7 +46,7 @@ export async function listServiceRows(database: Database, question: ServiceQuest
   return await database.forFirm(serviceLedger).query<ServiceRow>(sql`
     SELECT a.at AS "atMs", a.interaction AS action, a.id AS about, n.name AS application, a.subject, a.outcome, a.reason,
       a.flow, a.token_id AS "tokenId", COALESCE(a.times, 1) AS times, a.request_id AS "requestId"
-    FROM audit_event a LEFT JOIN application n ON n.id = a.application
+    FROM audit_ledger a LEFT JOIN application n ON n.id = a.application
     WHERE a.firm = ${serviceLedger} AND a.at >= ${fromMs} AND a.at < ${toMs} ${refused}
     ORDER BY a.at DESC, a.seq DESC LIMIT ${limit}`);
 }

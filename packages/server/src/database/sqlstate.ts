@@ -19,6 +19,7 @@ export type FailureKind = 'serialization' | 'stale-plan' | 'lost' | 'timeout' | 
 const conditions: Readonly<Record<string, FailureKind>> = {
   '40001': 'serialization', // serialization_failure
   '40P01': 'serialization', // deadlock_detected
+  PX001: 'serialization', // raised by praxis_audit_rows and praxis_write_resources
   '0A000': 'stale-plan', // only when the plan cache raised it, see classifyFailure
   '26000': 'stale-plan', // invalid_sql_statement_name
   '57014': 'timeout', // query_canceled
@@ -84,6 +85,12 @@ export function classifyFailure(error: unknown): FailureKind {
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof PraxisError ? error.details.cause : undefined;
   return cause instanceof Error && cause.message.startsWith('SQLSTATE 55P03:');
+}
+
+/** Whether what `throwable` has made says that the ledger lacks a caller or an action that a row refers to. */
+export function isUnknownKey(error: unknown): boolean {
+  const cause = error instanceof PraxisError ? error.details.cause : undefined;
+  return cause instanceof Error && cause.message.startsWith('SQLSTATE PX001:');
 }
 
 /** Whether the database server ended the session along with the error. */

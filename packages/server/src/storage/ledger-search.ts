@@ -12,6 +12,7 @@ import {
   type LedgerPlace,
 } from '../audit/audit-event.ts';
 import { type AuditOutcome, serviceLedger } from '../audit/audit-row.ts';
+import { namesPatient, selectPatientPlaces } from '../audit/patient-places.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { makeUnlimitedSteps } from '../limits/budgets.ts';
 import { indexElements } from '../search/index/index-rows.ts';
@@ -22,6 +23,8 @@ import { buildMandatoryGroups } from '../search/query/row-criteria.ts';
 import { type Cursor, type CursorBinding, openCursor, sealCursor } from '../search/sql/cursor.ts';
 import type { SearchTarget } from '../search/sql/plan.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
+
+const patientType = getTypeNumber('Patient');
 
 const and = sql` AND `;
 const or = sql` OR `;
@@ -57,7 +60,7 @@ export function selectLedgerPage(target: SearchTarget, { after, offset, limit }:
 
 /** One row by its place. */
 export function selectLedgerRow(scope: TenantScope, { at, seq }: LedgerPlace): Sql {
-  const one = sql`${ledgerRows} FROM audit_event a ${joined(scope)} WHERE a.firm = ${scope.firm} AND a.at = ${at} AND a.seq = ${seq}`;
+  const one = sql`${ledgerRows} FROM audit_ledger a ${joined(scope)} WHERE a.firm = ${scope.firm} AND a.at = ${at} AND a.seq = ${seq}`;
   return asPage(scope, one, sql`page.seq`);
 }
 
@@ -88,36 +91,31 @@ function asPage({ firm, application }: TenantScope, rows: Sql, order: Sql): Sql 
 function matching(target: SearchTarget, more: readonly Sql[], joins: Sql = joined(target.scope)): Sql {
   const { scope, query } = target;
   const { firm } = scope;
-  const lead = query.criteria.find(isOnePatient);
+  const lead = query.criteria.find((condition) => patientOf(condition) !== undefined);
+  const patient = lead && patientOf(lead);
   const groups = buildMandatoryGroups('AuditEvent', target.mandatory);
   const conditions = [
     sql`a.firm = ${firm}`,
-    ...query.criteria.filter((condition) => condition !== lead).map((condition) => holds(scope, condition)),
+    ...query.criteria.filter((condition) => condition !== lead).map((condition) => holds(condition)),
     ...query.criteria.flatMap((condition) => boundsOf(condition)),
-    ...(groups.length === 0 ? [] : [anyOf(groups.map((group) => sql`(${all(scope, group)})`))]),
+    ...(groups.length === 0 ? [] : [anyOf(groups.map((group) => sql`(${all(group)})`))]),
     ...more,
   ];
-  if (lead === undefined) return sql`FROM audit_event a ${joins} WHERE ${sql.join(conditions, and)}`;
-  const test = lead.tests[0]?.where ?? sql`true`;
+  if (patient === undefined) return sql`FROM audit_ledger a ${joins} WHERE ${sql.join(conditions, and)}`;
   return sql`
-    FROM (SELECT at, seq, ${getTypeNumber('Patient')}::smallint AS target_rtype, patient AS target_id FROM audit_patient WHERE firm = ${firm}) p
-    JOIN audit_event a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq ${joins}
-    WHERE (${test}) AND ${sql.join(conditions, and)}`;
+    FROM (${selectPatientPlaces(firm, patient)}) p JOIN audit_ledger a ON a.firm = ${firm} AND a.at = p.at AND a.seq = p.seq ${joins}
+    WHERE ${namesPatient(patient)} AND ${sql.join(conditions, and)}`;
 }
 
-/** One id of one patient: the rows of its index come in the order of time. */
-function isOnePatient(condition: SearchCondition): condition is Criterion {
-  return (
-    condition.kind === 'rows' &&
-    condition.table === 'reference' &&
-    condition.parameter.code === 'patient' &&
-    condition.tests.length === 1 &&
-    !condition.negated
-  );
+/** The id, where the condition is that of one patient: the index holds its rows in the order of time. */
+function patientOf(condition: SearchCondition): string | undefined {
+  if (condition.kind !== 'rows' || condition.negated || condition.parameter.code !== 'patient') return undefined;
+  const [test, ...others] = condition.table === 'reference' ? condition.tests : [];
+  return others.length === 0 && test?.target?.type === patientType ? test.target.id : undefined;
 }
 
-function all(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
-  const each = conditions.map((condition) => holds(scope, condition));
+function all(conditions: readonly SearchCondition[]): Sql {
+  const each = conditions.map((condition) => holds(condition));
   return each.length === 0 ? sql`true` : sql.join(each, and);
 }
 
@@ -145,29 +143,29 @@ function asksOfRowsAlone(conditions: readonly SearchCondition[]): boolean {
   });
 }
 
-function holds(scope: TenantScope, condition: SearchCondition): Sql {
+function holds(condition: SearchCondition): Sql {
   switch (condition.kind) {
     case 'rows':
-      return criterionHolds(scope, condition);
+      return criterionHolds(condition);
     case 'all':
-      return sql`(${all(scope, condition.conditions)})`;
+      return sql`(${all(condition.conditions)})`;
     case 'any':
-      return anyHolds(scope, condition.conditions);
+      return anyHolds(condition.conditions);
     case 'none':
-      return sql`NOT ${anyHolds(scope, condition.conditions)}`;
+      return sql`NOT ${anyHolds(condition.conditions)}`;
     case 'chain':
     case 'has':
       throw new TypeError('the ledger is asked of its rows alone');
   }
 }
 
-function anyHolds(scope: TenantScope, conditions: readonly SearchCondition[]): Sql {
-  const each = conditions.map((condition) => holds(scope, condition));
+function anyHolds(conditions: readonly SearchCondition[]): Sql {
+  const each = conditions.map((condition) => holds(condition));
   return each.length === 0 ? sql`false` : anyOf(each);
 }
 
-function criterionHolds(scope: TenantScope, criterion: Criterion): Sql {
-  const rows = rowsOf(scope, criterion);
+function criterionHolds(criterion: Criterion): Sql {
+  const rows = rowsOf(criterion);
   const found = rows === undefined ? sql`false` : sql`EXISTS (SELECT FROM (${rows}) d WHERE ${anyTest(criterion)})`;
   return criterion.negated ? sql`NOT ${found}` : found;
 }
@@ -177,11 +175,11 @@ function anyTest({ tests }: Criterion): Sql {
 }
 
 /** What the index tables would hold of the row `a` for the criterion; undefined: never anything. */
-function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion): Sql | undefined {
+function rowsOf({ table, number, parameter }: Criterion): Sql | undefined {
   const { code } = parameter;
   if (table === 'resource') return sql`SELECT 'ledger-' || a.at || '-' || a.seq AS id, a.at AS lu`;
   if (table === 'date' && code === 'date') return sql`SELECT a.at * 1000 AS lo, a.at * 1000 + 1 AS hi`;
-  if (table === 'reference') return referencesOf(firm, code);
+  if (table === 'reference') return referencesOf(code);
   if (table !== 'token') return undefined;
   if (number === parameter.numberIn('identifier') && code === 'agent')
     return sql`SELECT ${computeSystemNumber(applicationSystem)}::bigint AS system, a.application::text AS code WHERE a.application <> 0`;
@@ -200,9 +198,9 @@ function rowsOf({ firm }: TenantScope, { table, number, parameter }: Criterion):
   return codesOf(named, ['none', 'some'], number, (key) => ({ patients: key === 'some' ? 'x' : null }));
 }
 
-function referencesOf(firm: number, code: string): Sql | undefined {
-  const patient = sql`SELECT ${getTypeNumber('Patient')}::smallint AS target_rtype, t.patient AS target_id FROM audit_patient t
-    WHERE t.firm = ${firm} AND t.at = a.at AND t.seq = a.seq`;
+function referencesOf(code: string): Sql | undefined {
+  const patient = sql`SELECT ${patientType}::smallint AS target_rtype, t.patient AS target_id
+    FROM unnest(string_to_array(a.patients, ' ')) AS t(patient)`;
   if (code === 'patient') return patient;
   if (code === 'source') return sql`SELECT 0::smallint AS target_rtype, ''::text AS target_id`;
   if (code !== 'entity') return undefined;

@@ -10,6 +10,8 @@
 import { hash } from 'node:crypto';
 import { getStoredText } from '../access/disclosure.ts';
 import { formatEntries, formatPatients } from '../audit/audit-row.ts';
+import type { KeyUse } from '../audit/dimensions.ts';
+import { buildAuditArguments, type ProvenRow, proveRow } from '../audit/ledger-statements.ts';
 import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { getTypeNumber } from '../search/numbers.ts';
@@ -131,12 +133,13 @@ export const statements = {
    * running knows that all that read it before have ended (indexing/barrier.ts). So it is with the floor of times
    * (storage/completeness.ts). Writes that bring the index rows of the version before occur once each.
    */
-  write(scope: TenantScope, writes: readonly ResourceWrite[], { prove, lockWaitMs }: WriteOptions = {}): Sql {
+  write(scope: TenantScope, writes: readonly ResourceWrite[], { prove, keys, lockWaitMs }: WriteOptions): Sql {
     const { firm, application, epoch } = scope;
     const { token, reference, date, string, number } = indexArrays(writes);
+    const notedRows = writes.map((write) => noteWrite(scope, write, prove));
     const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
     return sql`
-      SELECT outcome, vid FROM praxis_write(
+      SELECT outcome, vid FROM praxis_write_resources(
         in_firm => ${firm}, in_application => ${application},
         in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint)${lockWait(lockWaitMs)} END,
         in_rtype => ${encodeIntegerArray(writes.map(({ type }) => getTypeNumber(type)))},
@@ -144,15 +147,8 @@ export const statements = {
         in_expected => ${encodeIntegerArray(writes.map(({ expectedVersion }) => expectedVersion))},
         in_lu => ${encodeIntegerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
         in_content => ${encodeContentArray(writes.map(({ content }) => (content === null ? null : getStoredText(content))))},
-        audit_at => ${encodeIntegerArray(writes.map(({ audit }) => audit.atMs))},
         audit_interaction => ${encodeTextArray(writes.map(({ audit }) => audit.interaction))},
-        audit_subject => ${encodeTextArray(writes.map(({ audit }) => audit.subject))},
-        audit_token_id => ${encodeTextArray(writes.map(({ audit }) => audit.tokenId))},
-        audit_request_id => ${encodeTextArray(writes.map(({ audit }) => audit.requestId))},
-        audit_flow => ${encodeTextArray(writes.map(({ audit }) => audit.flow ?? null))},
-        audit_entries => ${encodeTextArray(writes.map(({ audit }) => formatEntries(audit.entries)))},
-        audit_patients => ${encodeTextArray(writes.map(({ audit }) => formatPatients(audit.patients)))},
-        audit_proof => ${encodeTextArray(writes.map((each) => proofText(firm, application, each, prove)))}::bytea[],
+        ${buildAuditArguments(notedRows, keys)},
         token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
         reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
         date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
@@ -165,10 +161,12 @@ export const statements = {
 } as const;
 
 export interface WriteOptions {
+  /** The keys of the transaction. */
+  readonly keys: KeyUse;
   /** Makes the proofs of audit rows. */
   readonly prove?: Prover | undefined;
   /** How long the statement, which is a transaction of its own, waits for the locks of others, in ms; absent: as others do. */
-  readonly lockWaitMs?: number;
+  readonly lockWaitMs?: number | undefined;
 }
 
 /** Added to a number, it changes nothing of it; evaluated before anything is locked. */
@@ -213,9 +211,10 @@ function currentAfter(firm: number, moment: number | undefined): Sql {
       AND lu <= ${moment ?? null}::bigint OFFSET 0) END`;
 }
 
-/** The proof of a write's audit row (audit/proof.ts); null where the store was opened without a key. */
-function proofText(firm: number, application: number, write: ResourceWrite, prove: Prover | undefined): string | null {
-  return prove === undefined ? null : `\\x${prove(firm, auditColumns(application, write))}`;
+/** The audit row of a write; without a proof where the store was opened without a key. */
+function noteWrite({ firm, application }: TenantScope, write: ResourceWrite, prove: Prover | undefined): ProvenRow {
+  const columns = auditColumns(application, write);
+  return proveRow(columns, write.audit.patients, prove?.(firm, columns));
 }
 
 /** The audit row as the write function makes it. */

@@ -7,6 +7,7 @@
  * https://hl7.org/fhir/R4/resource.html#Meta
  */
 
+import { type KeyUse, openDimensions } from '../audit/dimensions.ts';
 import type { Prover } from '../audit/proof.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Database, pointRead, type Queryable } from '../database/database.ts';
@@ -55,7 +56,7 @@ import {
 } from './statement-runner.ts';
 import { type HistoryPage, statements, versionIdMax } from './statements.ts';
 import { streamResources, walkHistory } from './walks.ts';
-import { requireOutcome, sendOnce, sendWrites, withAllRows } from './writing.ts';
+import { type Noting, noteInside, requireOutcome, sendOnce, sendWrites, withAllRows } from './writing.ts';
 
 export type { Change, ChangePlace, Changes, ChangesPage } from './changes.ts';
 export { firstPlace } from './changes.ts';
@@ -194,22 +195,27 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
     requireUnended(scope, clock.now());
     return await database.forFirm(scope.firm, scope).query(statement, options);
   };
-  const store = storeOver(send, prove);
+  const noting: Noting = { prove, ...openDimensions() };
+  const store = storeOver(send, noting);
   const groups = openGroupCommit({
     sendAlone: (scope, write) => store.write(scope, write),
-    sendTogether: (scope, writes, lockWaitMs) => sendOnce(send, scope, writes, { prove, lockWaitMs }),
+    sendTogether: (scope, writes, lockWaitMs) => sendOnce(send, scope, writes, noting, lockWaitMs),
     requireUnended: (scope) => requireUnended(scope, clock.now()),
   });
-  const transaction: ResourceStore['transaction'] = (scope, work) => {
+  const transaction: ResourceStore['transaction'] = async (scope, work) => {
+    let keys = noting.begin(scope.firm);
     // Every statement of it is looked at, since one may have waited for another transaction.
     const inside = (tx: Queryable) => {
+      keys = noting.begin(scope.firm);
       const query = async <R>(statement: Sql): Promise<R[]> => {
         requireUnended(scope, clock.now());
         return await tx.query<R>(statement);
       };
-      return work(storeInside(scope, query, prove));
+      return work(storeInside(scope, query, noting, keys));
     };
-    return database.transaction(scope.firm, inside, { caller: scope });
+    const result = await database.transaction(scope.firm, inside, { caller: scope });
+    keys.commit();
+    return result;
   };
   return {
     ...store,
@@ -230,11 +236,14 @@ export function openStore(database: Database, prove?: Prover, clock: Clock = sys
 }
 
 /** The store of one transaction: bound to the firm it was begun for. */
-function storeInside(begun: TenantScope, query: Queryable['query'], prove: Prover | undefined): ResourceStore {
-  const plain = storeOver((scope, statement) => {
-    if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
-    return query(statement);
-  }, prove);
+function storeInside(begun: TenantScope, query: Queryable['query'], noting: Noting, keys: KeyUse): ResourceStore {
+  const plain = storeOver(
+    (scope, statement) => {
+      if (scope.firm !== begun.firm) throw new TypeError('a transaction stays in the firm it was begun for');
+      return query(statement);
+    },
+    noteInside(noting, keys),
+  );
   const marked = async <T>(scope: TenantScope, writes: readonly ResourceWrite[], outcome: T): Promise<T> => {
     if (defineParameters(writes)) await query(markSearchParameters(scope.firm));
     return outcome;
@@ -255,6 +264,7 @@ function storeInside(begun: TenantScope, query: Queryable['query'], prove: Prove
         return result;
       } catch (error) {
         await query(sql`ROLLBACK TO SAVEPOINT inner_work`);
+        keys.forget();
         // It is still there, and would be taken for that of a transaction around this one.
         await query(sql`RELEASE SAVEPOINT inner_work`);
         throw error;
@@ -284,7 +294,7 @@ function defineParameters(writes: readonly ResourceWrite[]): boolean {
 
 function storeOver(
   send: Send,
-  prove: Prover | undefined,
+  noting: Noting,
 ): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
   const ask = openReader(send);
   const selectPage: ResourceStore['selectPage'] = async (scope, statement) =>
@@ -343,12 +353,12 @@ function storeOver(
     },
 
     async write(scope, write) {
-      return requireOutcome((await sendWrites(send, scope, [write], { prove }))[0]);
+      return requireOutcome((await sendWrites(send, scope, [write], noting))[0]);
     },
 
     async writeMany(scope, writes) {
       requireBatch(writes);
-      return writes.length === 0 ? [] : await sendWrites(send, scope, writes, { prove });
+      return writes.length === 0 ? [] : await sendWrites(send, scope, writes, noting);
     },
 
     async parameterStandings(scope) {

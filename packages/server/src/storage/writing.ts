@@ -2,11 +2,26 @@
  * Sending writes. A write that brings the index rows of the version before sends only what differs; where the database has rows
  * that were made by other rules it says so, and all rows are sent.
  */
+import type { Dimensions, KeyUse } from '../audit/dimensions.ts';
+import type { Prover } from '../audit/proof.ts';
+import { isUnknownKey } from '../database/sqlstate.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { ResourceWrite, WriteOutcome } from './resources.ts';
 import { type OutcomeRow, readOutcome } from './rows.ts';
 import type { Send } from './statement-runner.ts';
-import { statements, type WriteOptions } from './statements.ts';
+import { statements } from './statements.ts';
+
+/** How writes are noted in the ledger. */
+export interface Noting extends Dimensions {
+  /** Makes the proofs of rows; absent: they have none. */
+  readonly prove: Prover | undefined;
+}
+
+/** That of one transaction, in which keys are those of all its statements and are committed with it. */
+export function noteInside(noting: Noting, keys: KeyUse): Noting {
+  const ofStatement = { ...keys, commit: () => undefined };
+  return { ...noting, begin: () => ofStatement };
+}
 
 /**
  * The outcomes of the writes, in their order, which are all written or, after an error, none. To be called inside a
@@ -16,23 +31,37 @@ export async function sendWrites(
   send: Send,
   scope: TenantScope,
   writes: readonly ResourceWrite[],
-  options: WriteOptions,
+  noting: Noting,
 ): Promise<WriteOutcome[]> {
-  const outcomes = await sendOnce(send, scope, writes, options);
+  const outcomes = await sendOnce(send, scope, writes, noting);
   const unwritten = writes.filter((_, at) => outcomes[at] === undefined);
-  const later = unwritten.length === 0 ? [] : [...(await sendOnce(send, scope, unwritten.map(withAllRows), options))];
+  const later = unwritten.length === 0 ? [] : [...(await sendOnce(send, scope, unwritten.map(withAllRows), noting))];
   return outcomes.map((outcome) => outcome ?? requireOutcome(later.shift()));
 }
 
-/** The outcomes of one statement; undefined: nothing was written, and the write has to be sent with all its rows. */
+/**
+ * The outcomes of one statement; undefined: nothing was written, and the write has to be sent with all its rows.
+ * @param lockWaitMs how long it waits for the locks of others; absent: as others do
+ */
 export async function sendOnce(
   send: Send,
   scope: TenantScope,
   writes: readonly ResourceWrite[],
-  options: WriteOptions,
+  { prove, begin, forget }: Noting,
+  lockWaitMs?: number,
 ): Promise<readonly (WriteOutcome | undefined)[]> {
-  const statement = statements.write(scope, withAllRowsWhereRepeated(writes), options);
-  return (await send<OutcomeRow>(scope, statement, {})).map(readOutcome);
+  const keys = begin(scope.firm);
+  const statement = statements.write(scope, withAllRowsWhereRepeated(writes), { prove, keys, lockWaitMs });
+  try {
+    const outcomes = (await send<OutcomeRow>(scope, statement, {})).map(readOutcome);
+    // With the first row that is written its function adds callers and actions, and none without.
+    if (outcomes.some((each) => each?.outcome === 'written')) keys.commit();
+    else keys.forget();
+    return outcomes;
+  } catch (error) {
+    if (isUnknownKey(error)) forget();
+    throw error;
+  }
 }
 
 /** The write with all its index rows. */

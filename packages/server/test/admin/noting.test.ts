@@ -24,7 +24,7 @@ const seen = new Map<number, number>();
 async function notedIn(firm: number): Promise<Noted[]> {
   await service.service.parts.ledger.flush();
   const rows = await service.database.owner.query<Noted & { readonly seq: number }>(sql`
-    SELECT seq, id, subject, flow, reason, times FROM audit_event
+    SELECT seq, id, subject, flow, reason, times FROM audit_ledger
     WHERE firm = ${firm} AND interaction = 'administer' AND seq > ${seen.get(firm) ?? 0} ORDER BY seq`);
   seen.set(firm, rows.at(-1)?.seq ?? seen.get(firm) ?? 0);
   return rows.map(({ seq: _, ...row }) => row);
@@ -76,7 +76,7 @@ test('no password and no token is in any ledger', async () => {
   await practice.ask('PUT', '/me/password', { current: password, password: 'copper lantern over 9 hills' });
   assert.equal((await notedIn(serviceLedger)).length, 1);
   const [row] = await service.database.owner.query<{ text: string }>(
-    sql`SELECT string_agg(e::text, '') AS text FROM audit_event e`,
+    sql`SELECT string_agg(e::text, '') AS text FROM audit_ledger e`,
   );
   for (const secret of [password, 'copper lantern', practice.token, 'my-secret-by-mistake'])
     assert.ok(!row?.text.includes(secret));

@@ -51,7 +51,7 @@ async function noted(): Promise<
 > {
   await service.service.parts.ledger.flush();
   const rows = await owner.query<{ id: string; reason: string | null; firms: number[]; last: number }>(sql`
-    SELECT id, reason, array_agg(firm ORDER BY firm) AS firms, max(seq) AS last FROM audit_event
+    SELECT id, reason, array_agg(firm ORDER BY firm) AS firms, max(seq) AS last FROM audit_ledger
     WHERE interaction = 'administer' AND seq > ${seen} GROUP BY id, reason ORDER BY min(seq)`);
   seen = Math.max(seen, ...rows.map(({ last }) => last));
   return rows.map(({ last: _, ...row }) => row);

@@ -126,7 +126,7 @@ test('a command leaves a row before it changes anything, in the ledger of the fi
   await run(['firm', 'suspend', 'cedar']);
   await assert.rejects(run(['app', 'suspend', 'Nobody']));
   const rows = await owner.query(sql`
-    SELECT firm, interaction, id, subject, flow, outcome, reason FROM audit_event
+    SELECT firm, interaction, id, subject, flow, outcome, reason FROM audit_ledger
     WHERE interaction = 'administer' AND id NOT LIKE 'audit %' ORDER BY epoch, xid, seq`);
   const row = { interaction: 'administer', subject: 'operator', flow: 'command', outcome: 0, reason: null };
   assert.deepEqual(rows, [

@@ -156,15 +156,16 @@ test('with a time or a number that cannot even be read, and with what looks like
   assert.match(findings[0] ?? '', /read\?firm maple: is as it was written\?\[2J\) was changed or put in by hand/);
 });
 
-const columns = sql`firm, epoch, application, vid, shown, times, rtype, outcome, interaction, id, subject, token_id, request_id,
-  flow, elements, entries, reason, patients, proof`;
+const columns = sql`firm, epoch, caller, action, shown, id, request_uuid, patient_key, proof`;
+
+const isRead = sql`seq IN (SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND interaction = 'read')`;
 
 /** A copy of the last read with its proof, at another place of the order. */
 async function copy(xid: Sql): Promise<string> {
   const [row] = await owner.query<{ seq: string }>(sql`
     INSERT INTO audit_event (at, xid, seq, ${columns})
     SELECT at, ${xid}, nextval('resource_order'), ${columns} FROM audit_event
-    WHERE firm = ${maple.id} AND interaction = 'read' ORDER BY seq DESC LIMIT 1 RETURNING seq::text`);
+    WHERE firm = ${maple.id} AND ${isRead} ORDER BY seq DESC LIMIT 1 RETURNING seq::text`);
   return row?.seq ?? assert.fail();
 }
 
@@ -174,7 +175,7 @@ for (const [where, xid] of [
 ] as const) {
   test(`a copy of a row, with another number, ${where}`, async () => {
     const [{ last } = assert.fail()] = await owner.query<{ last: string }>(
-      sql`SELECT max(seq)::text AS last FROM audit_event WHERE firm = ${maple.id} AND interaction = 'read'`,
+      sql`SELECT max(seq)::text AS last FROM audit_ledger WHERE firm = ${maple.id} AND interaction = 'read'`,
     );
     await whileForged(
       () => copy(xid),
@@ -194,7 +195,7 @@ test('a row of another firm, with its proof, is none of this one', async () => {
       token_id, request_id, flow, elements, entries, reason, patients, proof)
     SELECT at, pg_current_xact_id(), nextval('resource_order'), ${cedar.id}, epoch, application, vid, shown, times, rtype, outcome,
       interaction, id, subject, token_id, request_id, flow, elements, entries, reason, patients, proof
-    FROM audit_event WHERE firm = ${maple.id} AND interaction = 'read' ORDER BY seq LIMIT 1`);
+    FROM audit_ledger WHERE firm = ${maple.id} AND interaction = 'read' ORDER BY seq LIMIT 1`);
   for (const expected of [
     /^row \d+ \(.* read\) was changed or put in by hand: /,
     /^row \d+ \(.* read\) was changed after seal 1, or put in by hand before it$/,

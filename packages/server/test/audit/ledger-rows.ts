@@ -25,7 +25,7 @@ async function rowsWhere(owner: Database, requestId: string): Promise<LedgerRow[
   const rows = await owner.query<LedgerRow & { rtype: number | null; id: string | null; vid: number | null }>(sql`
     SELECT a.interaction, a.rtype, a.id, a.vid, a.outcome, a.shown, COALESCE(l.elements, a.elements) AS elements,
       a.entries, a.reason, a.patients
-    FROM audit_event a LEFT JOIN audit_elements l ON l.firm = a.firm AND l.fingerprint = a.elements
+    FROM audit_ledger a LEFT JOIN audit_elements l ON l.firm = a.firm AND l.fingerprint = a.elements
     WHERE a.request_id = ${requestId} ORDER BY a.epoch, a.xid, a.seq`);
   return rows.map(({ rtype, id, vid, ...row }) => ({
     ...row,

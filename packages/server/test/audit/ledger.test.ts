@@ -6,8 +6,9 @@ import { createHmac, hash } from 'node:crypto';
 import test, { after } from 'node:test';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { AccessRow } from '../../src/audit/audit-row.ts';
+import { openDimensions } from '../../src/audit/dimensions.ts';
 import { openLedger } from '../../src/audit/ledger.ts';
-import { addRows } from '../../src/audit/ledger-statements.ts';
+import { addRows, proveRows } from '../../src/audit/ledger-statements.ts';
 import { findPatients } from '../../src/audit/patients.ts';
 import { openProofCheck, openProver } from '../../src/audit/proof.ts';
 import { PraxisError } from '../../src/base/errors.ts';
@@ -33,7 +34,7 @@ const row = (id: string, more: Partial<AccessRow> = {}): AccessRow => ({
 
 async function idsOf(firm: number): Promise<string[]> {
   const rows = await owner.query<{ id: string }>(sql`
-    SELECT id FROM audit_event WHERE firm = ${firm} ORDER BY epoch, xid, seq`);
+    SELECT id FROM audit_ledger WHERE firm = ${firm} ORDER BY epoch, xid, seq`);
   return rows.map(({ id }) => id);
 }
 
@@ -77,7 +78,7 @@ test('rows are there once, whether their statement failed or only its answer was
 
 test('a statement that is sent again while it is still under way adds its rows once', async () => {
   const pending = ['a', 'b'].map((id) => ({ row: row(id), times: 1, elements: null }));
-  const statement = addRows(72, pending, [], prove);
+  const statement = addRows(72, proveRows(72, pending, prove), [], openDimensions().begin(72));
   await Promise.all(Array.from({ length: 6 }, () => runtime.forFirm(72).query(statement)));
   assert.deepEqual(await idsOf(72), ['a', 'b']);
 });
@@ -86,7 +87,7 @@ test('a firm sees its own ledger alone, and that of the service is seen by none'
   const ledger = open();
   void ledger.keep(0, [row('door', { patients: { ids: ['ada'], more: false } })]);
   await ledger.flush();
-  for (const table of ['audit_event', 'audit_patient'].map((name) => sql.identifier(name))) {
+  for (const table of ['audit_event', 'audit_caller', 'audit_action'].map((name) => sql.identifier(name))) {
     assert.deepEqual(await runtime.query(sql`SELECT firm FROM ${table}`), []);
     const seen = await runtime.forFirm(2).query(sql`SELECT DISTINCT firm FROM ${table} WHERE firm <> 2`);
     assert.deepEqual(seen, []);
@@ -117,7 +118,7 @@ test('under load rows still gather for a batch, and all are written', async () =
   const { kept, ms } = await whileRowsCome(ledger, 6, () => delay(1_000));
   await ledger.close();
   const [found] = await owner.query<{ rows: number; statements: number }>(sql`
-    SELECT count(*)::int AS rows, count(DISTINCT xid)::int AS statements FROM audit_event WHERE firm = 6`);
+    SELECT count(*)::int AS rows, count(DISTINCT xid)::int AS statements FROM audit_ledger WHERE firm = 6`);
   assert.equal(found?.rows, kept);
   assert.ok((found?.statements ?? 0) <= ms / flushMs + 2, `${found?.statements} statements in ${ms} ms`);
 });
@@ -158,7 +159,7 @@ test('equal refusals that are written together become one row that counts them',
   void ledger.keep(4, [row('a', { repeats: 'x' }), row('b', { repeats: 'y' })]);
   for (let more = 0; more < 4; more++) void ledger.keep(4, [row('a', { repeats: 'x' })]);
   await ledger.flush();
-  const rows = await owner.query(sql`SELECT id, times FROM audit_event WHERE firm = 4 ORDER BY id`);
+  const rows = await owner.query(sql`SELECT id, times FROM audit_ledger WHERE firm = 4 ORDER BY id`);
   assert.deepEqual(rows, [
     { id: 'a', times: 5 },
     { id: 'b', times: null },
@@ -219,12 +220,13 @@ test('rows are written as they are: columns that no row has, and characters that
   void ledger.keep(5, [row('last')]);
   await ledger.flush();
   const rows = await owner.query<{ reason: string | null; patients: string | null; vid: number | null }>(sql`
-    SELECT reason, patients, vid FROM audit_event WHERE firm = 5 ORDER BY epoch, xid, seq`);
+    SELECT reason, patients, vid FROM audit_ledger WHERE firm = 5 ORDER BY epoch, xid, seq`);
   const expected = texts.map((reason) => ({ reason, patients: 'p2 p1 +', vid: null }));
   assert.deepEqual(rows, [...expected, { reason: null, patients: null, vid: null }]);
   const byPatient = await owner.query(sql`
-    SELECT p.patient, count(*)::int AS n FROM audit_patient p JOIN audit_event a ON a.firm = 5 AND a.at = p.at AND a.seq = p.seq
-    WHERE p.firm = 5 GROUP BY p.patient ORDER BY p.patient`);
+    SELECT n.patient, count(*)::int AS n FROM audit_patient_key p JOIN audit_event a ON a.firm = 5 AND a.at = p.at AND a.seq = p.seq
+    JOIN (VALUES ('p1'), ('p2')) AS n(patient) ON hashtext(n.patient) = p.patient_key
+    WHERE p.firm = 5 GROUP BY n.patient ORDER BY n.patient`);
   assert.deepEqual(byPatient, [
     { patient: 'p1', n: texts.length },
     { patient: 'p2', n: texts.length },

@@ -38,7 +38,7 @@ async function ask(url: string, form: Readonly<Record<string, string>>, apiKey =
   await service.service.parts.ledger.flush();
   const rows = await owner.query<{ firm: number; flow: string | null }>(sql`
     SELECT firm, application, interaction, id, subject, token_id, flow, outcome, reason
-    FROM audit_event WHERE request_id = ${id} ORDER BY firm`);
+    FROM audit_ledger WHERE request_id = ${id} ORDER BY firm`);
   return { status, json, rows };
 }
 
@@ -169,7 +169,7 @@ test('who has proved the account is refused in the sight of the firm', async () 
 
 test('no row holds a token or a password, and all of them are proven', async () => {
   const { json } = await ask(maple.legacyTokenUrl, passwordForm(own, maple));
-  const text = JSON.stringify(await owner.query(sql`SELECT to_jsonb(a) AS row FROM audit_event a`));
+  const text = JSON.stringify(await owner.query(sql`SELECT to_jsonb(a) AS row FROM audit_ledger a`));
   const { password = '' } = passwordForm(own, maple);
   for (const hidden of [password, own.legacyKey, json.access_token.split('.')[2], json.refresh_token.split('.')[2]])
     assert.ok(hidden.length > 20 && !text.includes(hidden));

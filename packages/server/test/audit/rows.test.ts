@@ -109,7 +109,7 @@ test('who is turned away at the door is in the ledger of the service, equal refu
   assert.equal((await foreign.get('Patient')).status, 403);
   await service.service.parts.ledger.flush();
   const rows = await owner.query(sql`
-    SELECT firm, application, interaction, id, outcome, reason, sum(COALESCE(times, 1))::int AS times FROM audit_event
+    SELECT firm, application, interaction, id, outcome, reason, sum(COALESCE(times, 1))::int AS times FROM audit_ledger
     WHERE interaction = 'authenticate' GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY id`);
   const door = { firm: 0, application: 0, interaction: 'authenticate', outcome: 4 };
   assert.deepEqual(rows, [
@@ -223,7 +223,7 @@ test('a token request has a row in the ledger of the service, with the id of the
   await service.service.parts.ledger.flush();
   const rows = await owner.query(sql`
     SELECT firm, application, interaction, id, subject IS NOT NULL AS known, token_id, flow, outcome, reason
-    FROM audit_event WHERE request_id IN ('token-1', 'token-2') ORDER BY request_id`);
+    FROM audit_ledger WHERE request_id IN ('token-1', 'token-2') ORDER BY request_id`);
   const claims = JSON.parse(Buffer.from(answer.json.access_token.split('.')[1], 'base64url').toString());
   const row = { firm: 0, interaction: 'token', id: 'sandbox', flow: 'client_credentials' };
   assert.deepEqual(rows, [
@@ -237,7 +237,7 @@ test('every row says when, who, by which token, in which flow and at which reque
   await service.service.parts.ledger.flush();
   const rows = await owner.query(sql`
     SELECT a.at, a.firm, a.application, a.subject = c.subject::text AS subject, length(a.token_id) AS token, a.flow, a.epoch
-    FROM audit_event a JOIN client c USING (application) WHERE a.request_id = 'who-1'`);
+    FROM audit_ledger a JOIN client c USING (application) WHERE a.request_id = 'who-1'`);
   assert.deepEqual(rows, [
     {
       at: startMs,

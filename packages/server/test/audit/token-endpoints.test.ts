@@ -40,7 +40,7 @@ async function ask(action: Action, form: Readonly<Record<string, string>>, apiKe
   await service.service.parts.ledger.flush();
   const rows = await owner.query(sql`
     SELECT firm, application, interaction, id, subject, token_id, flow, shown, outcome, reason
-    FROM audit_event WHERE request_id = ${id}`);
+    FROM audit_ledger WHERE request_id = ${id}`);
   return { status, rows };
 }
 
@@ -119,7 +119,7 @@ test('a token request that is refused names the client that proved to be it', as
   await postForm(clientTokenUrl(service), { ...clientForm(own), scope: 'acl/pat_u' }, own.clientKey, headers);
   await service.service.parts.ledger.flush();
   const rows = await owner.query(
-    sql`SELECT interaction, subject, application, reason FROM audit_event WHERE request_id = 'scope-1'`,
+    sql`SELECT interaction, subject, application, reason FROM audit_ledger WHERE request_id = 'scope-1'`,
   );
   assert.deepEqual(rows, [{ interaction: 'token', ...asker, reason: 'invalid_scope' }]);
 });
@@ -147,14 +147,14 @@ test('the row of a revocation is written when it is answered', async () => {
   const token = await clientToken(service, own);
   const { status } = await postForm(url, formOf(token), own.clientKey, { 'x-request-id': id });
   assert.equal(status, 200);
-  const rows = await owner.query(sql`SELECT interaction, outcome, token_id FROM audit_event WHERE request_id = ${id}`);
+  const rows = await owner.query(sql`SELECT interaction, outcome, token_id FROM audit_ledger WHERE request_id = ${id}`);
   assert.deepEqual(rows, [{ interaction: 'revoke', outcome: 0, token_id: idOf(token) }]);
 });
 
 test('no row holds a token, a secret or a key, nor any part of them', async () => {
   const token = await clientToken(service, own);
   for (const action of ['introspect', 'revoke'] as const) await ask(action, formOf(token));
-  const text = JSON.stringify(await owner.query(sql`SELECT to_jsonb(a) AS row FROM audit_event a`));
+  const text = JSON.stringify(await owner.query(sql`SELECT to_jsonb(a) AS row FROM audit_ledger a`));
   for (const hidden of [...token.split('.'), clientForm(own)['client_secret'] ?? '', own.clientKey, other.clientKey])
     assert.ok(hidden.length > 20 && !text.includes(hidden));
 });

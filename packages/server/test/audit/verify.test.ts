@@ -54,7 +54,10 @@ async function verify(): Promise<{ readonly status: number; readonly findings: r
 }
 
 /** Every row of the tables of the ledger, to bring them back. */
-const tables = ['audit_event', 'audit_patient', 'audit_elements', 'audit_seal'] as const;
+const tables = [
+  ...['audit_event', 'audit_caller', 'audit_action', 'audit_patient_key', 'audit_patient'],
+  ...['audit_elements', 'audit_seal'],
+];
 
 async function keep(database: Database): Promise<() => Promise<void>> {
   for (const name of tables) {
@@ -70,19 +73,29 @@ async function keep(database: Database): Promise<() => Promise<void>> {
 }
 
 const restore = await keep(owner);
-const sealedRead = sql`(SELECT seq FROM audit_event WHERE firm = ${maple.id} AND id = 'Ash-1' AND interaction = 'read')`;
-const openRead = sql`(SELECT seq FROM audit_event WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'read')`;
-const openWrite = sql`(SELECT seq FROM audit_event WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'update')`;
+const sealedRead = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Ash-1' AND interaction = 'read')`;
+const openRead = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'read')`;
+const openWrite = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'update')`;
 
-const columns = sql`xid, firm, epoch, application, vid, shown, times, rtype, outcome, interaction, subject, token_id,
-  request_id, flow, elements, entries, reason, proof`;
+const columns = sql`xid, firm, epoch, caller, action, vid, shown, times, patient_key, request_uuid, request_id, proof`;
 
 /** What a hand does, and what verify has to say of it. */
 const hands: readonly (readonly [what: string, statements: readonly Sql[], finding: RegExp])[] = [
   [
-    'a sealed row changed',
-    [sql`UPDATE audit_event SET subject = 'somebody else' WHERE seq = ${sealedRead}`],
+    'the caller of a sealed row changed',
+    [
+      sql`UPDATE audit_caller SET subject = 'somebody else'
+        WHERE firm = ${maple.id} AND key = (SELECT caller FROM audit_event WHERE seq = ${sealedRead})`,
+    ],
     /^row \d+ \(.* read\) was changed after seal 1, or put in by hand before it$/,
+  ],
+  [
+    'the action of a sealed row removed',
+    [
+      sql`DELETE FROM audit_action
+        WHERE firm = ${maple.id} AND key = (SELECT action FROM audit_event WHERE seq = ${sealedRead})`,
+    ],
+    /^row \d+ \(.*\) was changed after seal 1, or put in by hand before it$/,
   ],
   [
     'the proof of a sealed row changed',
@@ -107,14 +120,14 @@ const hands: readonly (readonly [what: string, statements: readonly Sql[], findi
   [
     'a row put in between sealed ones',
     [
-      sql`INSERT INTO audit_event (at, seq, id, patients, ${columns})
-        SELECT at, seq + 1000000, 'Ash-9', NULL, ${columns} FROM audit_event WHERE seq = ${sealedRead}`,
+      sql`INSERT INTO audit_event (at, seq, id, ${columns})
+        SELECT at, seq + 1000000, 'Ash-9', ${columns} FROM audit_event WHERE seq = ${sealedRead}`,
     ],
     /^row \d+ \(.* read\) was put in by hand: seal [12] does not cover it$/,
   ],
   [
     'a row changed that is not sealed yet',
-    [sql`UPDATE audit_event SET application = 1 + application WHERE seq = ${openRead}`],
+    [sql`UPDATE audit_event SET shown = 1 + shown WHERE seq = ${openRead}`],
     /^row \d+ \(.* read\) was changed or put in by hand: the server has not written it so$/,
   ],
   [
@@ -128,10 +141,9 @@ const hands: readonly (readonly [what: string, statements: readonly Sql[], findi
   [
     'a copy of a row at the end',
     [
-      sql`INSERT INTO audit_event (at, xid, seq, firm, epoch, application, vid, shown, times, rtype, outcome, interaction, id,
-          subject, token_id, request_id, flow, elements, entries, reason, patients, proof)
-        SELECT at, pg_current_xact_id(), nextval('resource_order'), firm, epoch, application, vid, shown, times, rtype, outcome,
-          interaction, id, subject, token_id, request_id, flow, elements, entries, reason, patients, proof
+      sql`INSERT INTO audit_event (at, xid, seq, firm, epoch, caller, action, shown, id, request_uuid, patient_key, proof)
+        SELECT at, pg_current_xact_id(), nextval('resource_order'), firm, epoch, caller, action, shown, id, request_uuid,
+          patient_key, proof
         FROM audit_event WHERE seq = ${openRead}`,
     ],
     /^rows \d+, \d+ are copies of one row$/,
@@ -166,12 +178,22 @@ const hands: readonly (readonly [what: string, statements: readonly Sql[], findi
     /^the end of the ledger was removed: this machine has seen seal 2$/,
   ],
   [
-    'a row taken out of the index of patients',
-    [sql`DELETE FROM audit_patient WHERE firm = ${maple.id} AND seq = ${sealedRead}`],
-    /^audit_patient lacks Ash-1 for row \d+$/,
+    'a row about one patient given the key of another',
+    [sql`UPDATE audit_event SET patient_key = hashtext('Ash-2') WHERE seq = ${sealedRead}`],
+    /^audit_event is not found by Ash-1 for row \d+$/,
+  ],
+  [
+    'a row about several patients taken out of their index',
+    [sql`DELETE FROM audit_patient_key WHERE firm = ${maple.id} AND patient_key = hashtext('Ash-1')`],
+    /^audit_patient_key lacks Ash-1 for row \d+$/,
   ],
   [
     'a row put into the index of patients',
+    [sql`INSERT INTO audit_patient_key (at, seq, firm, patient_key) VALUES (1, 1, ${maple.id}, 23)`],
+    /^audit_patient_key adds 23 for row 1$/,
+  ],
+  [
+    'a row put into the index of patients of before',
     [sql`INSERT INTO audit_patient (at, seq, firm, patient) VALUES (1, 1, ${maple.id}, 'Ash-1')`],
     /^audit_patient adds Ash-1 for row 1$/,
   ],

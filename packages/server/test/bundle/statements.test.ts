@@ -35,7 +35,11 @@ test('forty new resources of a type that may wait and has codes of the firm are 
   assert.equal(answer.status, 200, answer.text);
   const times = (part: string): number => sent.filter((text) => text.includes(part)).length;
   assert.deepEqual(
-    { rules: times('FROM intake_rule'), sets: times('r.vid, r.lu, r.content'), writes: times('praxis_write(') },
+    {
+      rules: times('FROM intake_rule'),
+      sets: times('r.vid, r.lu, r.content'),
+      writes: times('praxis_write_resources('),
+    },
     { rules: 1, sets: 1, writes: 1 },
   );
 });

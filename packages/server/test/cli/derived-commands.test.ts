@@ -100,7 +100,7 @@ test('the same by HTTP: one answer with all of it, in the ledger of each firm an
   );
   await service.service.parts.ledger.flush();
   const rows = await service.database.owner.query<{ firm: number; text: string }>(
-    sql`SELECT firm, e::text AS text FROM audit_event e WHERE id = 'app create sandbox'`,
+    sql`SELECT firm, e::text AS text FROM audit_ledger e WHERE id = 'app create sandbox'`,
   );
   assert.deepEqual(
     rows.map(({ firm }) => firm),
@@ -126,7 +126,7 @@ test('a command stands in the ledger of each firm that its options name; the spe
   await runNoted('app', 'create', 'Noted', '--acl', 'acl/pat_r', '--firm', 'maple', '--firm', 'cedar');
   await runNoted('authorize', 'Noted', 'cedar');
   const rows = await service.database.owner.query(
-    sql`SELECT firm, id FROM audit_event WHERE flow = 'command' AND id LIKE '%Noted%' ORDER BY epoch, xid, seq`,
+    sql`SELECT firm, id FROM audit_ledger WHERE flow = 'command' AND id LIKE '%Noted%' ORDER BY epoch, xid, seq`,
   );
   const made = 'app create Noted --environment sandbox --firm maple --firm cedar';
   const authorised = 'authorise Noted cedar --environment sandbox';

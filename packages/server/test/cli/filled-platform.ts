@@ -6,8 +6,9 @@ import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
 import { signIn } from '../../src/admin/sign-in.ts';
 import type { Platform } from '../../src/app.ts';
+import { openDimensions } from '../../src/audit/dimensions.ts';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
-import { addRows, buildElementList } from '../../src/audit/ledger-statements.ts';
+import { addRows, buildElementList, proveRows } from '../../src/audit/ledger-statements.ts';
 import { openProver } from '../../src/audit/proof.ts';
 import { openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
@@ -41,6 +42,7 @@ import { authorise } from '../../src/tenancy/authorisations.ts';
 import { getEnvironment } from '../../src/tenancy/environments.ts';
 import { type Firm, getFirm } from '../../src/tenancy/firms.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
+import { addWideRow } from '../audit/wide-rows.ts';
 import { testLog } from '../support/cluster.ts';
 import { makeFirm, runCommand, startMs } from './platform.ts';
 import type { ScratchDirectory } from './scratch-directory.ts';
@@ -160,7 +162,7 @@ async function keepAnswers({ database, store, clock }: Platform, firm: Firm): Pr
   await openCompletenessJob(database, { now: () => startMs, isSteady: () => true }, 1_000).run();
 }
 
-/** A row of a read that showed some elements, and seals over it and the rows of the writes. */
+/** Rows of reads, of today and of the release before, one of some elements, and seals over it and the rows of the writes. */
 async function fillLedger(
   { database, secrets, clock }: Platform,
   firm: number,
@@ -168,8 +170,15 @@ async function fillLedger(
 ): Promise<void> {
   const list = buildElementList(['Patient.name']);
   const row = { atMs: startMs, application: 1, interaction: 'read', outcome: 0 } as const;
-  const pending = [{ row, times: 1, elements: list.fingerprint }];
-  await database.forFirm(firm).query(addRows(firm, pending, [list], openProver(secrets)));
+  const several = { ...row, patients: { ids: ['ada', 'bob'], more: false } };
+  const pending = [
+    { row, times: 1, elements: list.fingerprint },
+    { row: several, times: 1, elements: null },
+  ];
+  await addWideRow(database, firm, { ...several, shown: 1 }, openProver(secrets));
+  await database
+    .forFirm(firm)
+    .query(addRows(firm, proveRows(firm, pending, openProver(secrets)), [list], openDimensions().begin(firm)));
   const heads = openHeadFiles(path.join(files.path, 'audit-heads'));
   const options = { database, clock, log: testLog, key: openSealingKey(secrets), heads };
   // Other test files have transactions under way in the same cluster.

@@ -228,7 +228,7 @@ test('uploads and downloads stand in the audit ledger, with the patient', async 
   await world.service.parts.ledger.flush();
   const rows = await world.database.owner.query<object>(
     sql`
-      SELECT interaction, outcome, patients, shown, application::int AS application FROM audit_event
+      SELECT interaction, outcome, patients, shown, application::int AS application FROM audit_ledger
       WHERE interaction IN ('$upload', '$download') ORDER BY seq DESC LIMIT 2`,
   );
   const { id: application } = world.scanner.application;

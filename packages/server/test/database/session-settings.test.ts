@@ -112,7 +112,7 @@ test('a service on it writes, reads, searches and pages as on any other', async 
 
 test('the function that writes, which switches sequential scans off, reads the order by its key', async () => {
   const [source] = await owner.query<{ text: string }>(
-    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write'`,
+    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write_resources'`,
   );
   const [statement] = /SELECT o\.epoch FROM order_epoch o[^)]*/.exec(source?.text ?? '') ?? [];
   const way = await runtime.transaction(1, async (tx) => {

@@ -86,7 +86,7 @@ async function loadUntilKilled({ caller, patient, writes, reads }: Load, round: 
 async function noted({ database }: Platform, firm: number): Promise<ReadonlySet<string>> {
   const rows = await database
     .forFirm(firm)
-    .query<{ id: string }>(sql`SELECT request_id AS id FROM audit_event WHERE firm = ${firm}`);
+    .query<{ id: string }>(sql`SELECT request_id AS id FROM audit_ledger WHERE firm = ${firm}`);
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -90,7 +90,7 @@ test('the id leads to the log line and to the audit row of a write', async () =>
   });
   assert.equal(created.status, 201);
   const rows = await service.database.owner.query(
-    sql`SELECT interaction, id FROM audit_event WHERE request_id = 'find-me-1'`,
+    sql`SELECT interaction, id FROM audit_ledger WHERE request_id = 'find-me-1'`,
   );
   assert.deepEqual(rows, [{ interaction: 'create', id: created.json.id }]);
   const line = lines.map((text) => JSON.parse(text)).find(({ requestId }) => requestId === 'find-me-1');

@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { openDimensions } from '../../src/audit/dimensions.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { StatementError } from '../../src/database/sqlstate.ts';
 import { statements } from '../../src/storage/statements.ts';
@@ -80,10 +81,13 @@ test('the same id in two firms is two resources', async () => {
 
 test('the write function refuses a firm that is not the session’s', async () => {
   const before = await everything(owner);
-  const foreign = statements.write(maple, [resourceWrite('smuggled', 0, { index: indexRows('smuggled') })]);
+  const smuggled = resourceWrite('smuggled', 0, { index: indexRows('smuggled') });
+  const foreign = statements.write(maple, [smuggled], { keys: openDimensions().begin(maple.firm) });
   await assert.rejects(runtime.forFirm(cedar.firm).query(foreign), refused);
   await assert.rejects(runtime.query(foreign), refused);
-  const update = await runtime.forFirm(cedar.firm).query(statements.write(maple, [resourceWrite('shared-id', 1)]));
+  const update = await runtime
+    .forFirm(cedar.firm)
+    .query(statements.write(maple, [resourceWrite('shared-id', 1)], { keys: openDimensions().begin(maple.firm) }));
   assert.deepEqual(update, [{ outcome: 'conflict', vid: null }]);
   assert.deepEqual(await everything(owner), before);
 });
@@ -102,7 +106,8 @@ for (const table of tenantTables) {
 const forbidden: readonly (readonly [string, Sql])[] = [
   ['change a version', sql`UPDATE resource_version SET content = NULL`],
   ['remove a version', sql`DELETE FROM resource_version`],
-  ['change the audit ledger', sql`UPDATE audit_event SET subject = 'nobody'`],
+  ['change the audit ledger', sql`UPDATE audit_event SET shown = 0`],
+  ['change a caller of the audit ledger', sql`UPDATE audit_caller SET subject = 'nobody'`],
   ['remove from the audit ledger', sql`DELETE FROM audit_event`],
   ['remove a resource', sql`DELETE FROM resource`],
   ['move a resource to another firm', sql`UPDATE resource SET firm = ${cedar.firm}`],

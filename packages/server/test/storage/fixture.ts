@@ -22,7 +22,9 @@ export const tenantTables = [
   'index_string',
   'index_number',
   'audit_event',
-  'audit_patient',
+  'audit_caller',
+  'audit_action',
+  'audit_patient_key',
 ] as const;
 
 export interface Firms {

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { openDimensions } from '../../src/audit/dimensions.ts';
 import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { buildPortionStatement } from '../../src/storage/portions.ts';
@@ -71,8 +72,10 @@ async function tour(): Promise<Sql[]> {
   return sent;
 }
 
+const keys = openDimensions().begin(maple.firm);
+
 /** One statement of each maker of the catalogue, made for maple. */
-const catalogue: Record<keyof typeof statements | 'portion', Sql> = {
+const catalogue: Record<keyof typeof statements | 'portion' | 'writeAgain', Sql> = {
   read: statements.read(maple, 'Patient', 'two'),
   exists: statements.exists(maple, 'Patient', 'two'),
   readVersion: statements.readVersion(maple, 'Patient', 'two', 1),
@@ -85,7 +88,9 @@ const catalogue: Record<keyof typeof statements | 'portion', Sql> = {
   epoch: statements.epoch(maple),
   lock: statements.lock(maple, 'name'),
   unlock: statements.unlock(maple, 'name'),
-  write: statements.write(maple, [resourceWrite('two', 2)]),
+  // The first of a caller brings the caller.
+  write: statements.write(maple, [resourceWrite('two', 2)], { keys }),
+  writeAgain: statements.write(maple, [resourceWrite('two', 2)], { keys }),
 };
 
 const sent = await tour();
@@ -128,7 +133,7 @@ async function foundAs({ firm }: typeof maple, statement: Sql): Promise<readonly
 
 for (const [name, statement] of Object.entries(catalogue).filter(
   // What writes is run without its firm in tenancy/request-statements.test.ts; the epoch is the control plane's.
-  ([name]) => !['write', 'lock', 'unlock', 'epoch'].includes(name),
+  ([name]) => !['write', 'writeAgain', 'lock', 'unlock', 'epoch'].includes(name),
 )) {
   test(`${name} without its firm finds the same rows as maple, and none of them as cedar`, async () => {
     const complete = await foundAs(maple, statement);
@@ -144,7 +149,7 @@ for (const [name, statement] of Object.entries(catalogue).filter(
 
 test('inside the write function every statement on a tenant table names the firm', async () => {
   const [source] = await owner.query<{ text: string }>(
-    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write'`,
+    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write_resources'`,
   );
   const parts = (source?.text ?? '').split(';').map((part) => part.replaceAll(/\s+/g, ' '));
   const touching = parts.filter((part) =>

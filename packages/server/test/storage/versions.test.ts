@@ -209,7 +209,7 @@ test('each version and its audit row tell order, application and request', async
   await store.write(maple, resourceDelete('audited', 2));
   const events = await owner.query(sql`
     SELECT a.firm, a.at, a.application, a.vid, a.rtype, a.outcome, a.interaction, a.id, a.subject, a.token_id, a.request_id, a.epoch
-    FROM audit_event a JOIN resource_version v ON (v.firm, v.rtype, v.id, v.vid, v.xid, v.seq, v.epoch, v.application)
+    FROM audit_ledger a JOIN resource_version v ON (v.firm, v.rtype, v.id, v.vid, v.xid, v.seq, v.epoch, v.application)
       = (a.firm, a.rtype, a.id, a.vid, a.xid, a.seq, a.epoch, a.application)
     ORDER BY a.epoch, a.xid, a.seq`);
   const [patient] = await owner.query<{ rtype: number }>(sql`SELECT DISTINCT rtype FROM resource WHERE id = 'audited'`);

@@ -362,10 +362,13 @@ async function grow(): Promise<void> {
   const { owner } = service.database;
   const numbers = sql`generate_series(1, ${gained}::int) AS n`;
   await owner.query(sql`
-    INSERT INTO audit_event (at, xid, seq, firm, epoch, application, shown, rtype, outcome, interaction, id, elements, patients)
-    SELECT 1500000000000 + n, '3', 9000000000 + n, ${maple.id}, 1, ${operator.application.id}, 1, ${getTypeNumber('Patient')}, 0, 'read', 'g' || n, 'all', 'g' || n % 100 FROM ${numbers}`);
+    INSERT INTO audit_event (at, xid, seq, firm, epoch, caller, action, shown, id, patients, patient_key)
+    SELECT 1500000000000 + n, '3', 9000000000 + n, ${maple.id}, 1, c.key, w.key, 1, 'g' || n, 'g' || n % 100, hashtext('g' || n % 100)
+    FROM ${numbers}, (SELECT key FROM audit_caller WHERE firm = ${maple.id} LIMIT 1) c,
+      (SELECT key FROM audit_action WHERE firm = ${maple.id} AND interaction = 'read' LIMIT 1) w`);
   await owner.query(sql`
-    INSERT INTO audit_patient (at, seq, firm, patient) SELECT 1500000000000 + n, 9000000000 + n, ${maple.id}, 'g' || n % 100 FROM ${numbers}`);
+    INSERT INTO audit_patient_key (at, seq, firm, patient_key)
+    SELECT 1500000000000 + n, 9000000000 + n, ${maple.id}, hashtext('h' || n % 100) FROM ${numbers}`);
   const resource = sql`9000000000 + n, 1500000000000 + n, ${maple.id}, 1, ${getTypeNumber('Media')}, 'g' || n, '{"resourceType":"Media"}'`;
   await owner.query(
     sql`INSERT INTO resource (rid, lu, firm, vid, rtype, id, content) SELECT ${resource} FROM ${numbers}`,

@@ -99,6 +99,8 @@ export interface Test {
   readonly selectivity: Selectivity;
   /** Where the condition is that the column `value` equals this: many such tests are one comparison with a list. */
   readonly value?: string;
+  /** Where the condition is that this resource is the target: the number of its type, and its id. */
+  readonly target?: { readonly type: number; readonly id: string };
   /** No index leads to the rows that pass: each row of a resource is looked at. */
   readonly scans?: true;
   /** For ranges of time: bounds between which `lo` lies, to judge how much two tests let through together. */

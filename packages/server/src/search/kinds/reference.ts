@@ -200,7 +200,8 @@ function testOfId({ definition, facts }: Parameter, onlyType: string | undefined
 }
 
 function testOfTarget(type: number, id: string, selectivity: Selectivity): Test {
-  return { where: sql`target_rtype = ${type} AND target_id = ${id}`, order: 'rid', selectivity };
+  const where = sql`target_rtype = ${type} AND target_id = ${id}`;
+  return { where, order: 'rid', selectivity, target: { type, id } };
 }
 
 function selectivityOf(types: readonly string[]): Selectivity {

@@ -14,7 +14,7 @@ import { editorOf, keepCalendar, plainCalendar, put, putPlaces } from '../calend
 
 const sent: string[] = [];
 const service = await openRecordedService({ after }, (firm, { text }) => {
-  if (firm !== undefined && !text.includes('praxis_audit(')) sent.push(text);
+  if (firm !== undefined && !text.includes('praxis_audit_rows(')) sent.push(text);
 });
 const maple = await makeFirm(service, 'maple', 'sandbox', 'Europe/Berlin');
 const caller = await openCaller(service, await makeApplication(service, 'Everything', ['acl/*'], [maple]), maple);
@@ -135,7 +135,7 @@ test('each appointment more in a series costs one statement, all are written by 
   };
   const ofTwo = await statementsOf(200, () => book(weekly(first, 2)));
   assert.equal(await statementsOf(200, () => book(weekly(second, 12))), ofTwo + 10);
-  assert.equal(sent.filter((text) => text.includes('praxis_write(')).length, 1);
+  assert.equal(sent.filter((text) => text.includes('praxis_write_resources(')).length, 1);
 });
 
 test('an offer of the waiting list is accepted by nine statements, of which three go together', async () => {

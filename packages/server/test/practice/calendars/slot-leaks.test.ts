@@ -200,6 +200,6 @@ test('what was shown stands in the ledger, with the entry that allowed it', asyn
   await byEntry.get(`Slot?${monday}&appointment-type=FOLLOWUP`);
   await service.service.parts.ledger.flush();
   const rows = await service.database.owner.query<{ shown: number; entries: string }>(sql`
-    SELECT shown, entries FROM audit_event WHERE firm = ${maple.id} AND interaction = 'search-type' AND shown = 4`);
+    SELECT shown, entries FROM audit_ledger WHERE firm = ${maple.id} AND interaction = 'search-type' AND shown = 4`);
   assert.deepEqual(rows, [{ shown: 4, entries: 'acl/slot_s' }]);
 });

@@ -43,7 +43,7 @@ test('what is cancelled is offered to the first who waits, with all that the slo
   const found = await list.patients.get('Appointment?status=proposed');
   assert.equal(found.json.total, 1);
   const [row] = await service.database.owner.query<object>(sql`
-    SELECT subject, flow, entries, (SELECT name FROM application WHERE id = application) AS application FROM audit_event
+    SELECT subject, flow, entries, (SELECT name FROM application WHERE id = application) AS application FROM audit_ledger
     WHERE id = ${first} AND interaction = 'patch'`);
   assert.deepEqual(row, {
     subject: 'praxis waitlist',
