@@ -51,11 +51,21 @@ async function crowd<T>(
   return [result, await Promise.all(sent)];
 }
 
+/** The fewest of some moments: a job of the service may ask something as well, for a moment. */
+async function countAtTheDatabase(): Promise<number> {
+  const counts: number[] = [];
+  for (let look = 0; look < 20; look += 1) {
+    const { inFlight, waiting } = service.platform.database.load().exclusive;
+    counts.push(inFlight + waiting);
+    await delay(10);
+  }
+  return Math.min(...counts);
+}
+
 test('beyond its places an application waits for them to be free, and others are answered meanwhile', async () => {
   const [meanwhile, answers] = await crowd(placesOfOne + 20, async () => {
     const read = await quiet.get('Patient/p');
-    const { inFlight, waiting } = service.platform.database.load().exclusive;
-    return { read: read.status, atTheDatabase: inFlight + waiting };
+    return { read: read.status, atTheDatabase: await countAtTheDatabase() };
   });
   assert.deepEqual(meanwhile, { read: 200, atTheDatabase: placesOfOne });
   assert.deepEqual(
