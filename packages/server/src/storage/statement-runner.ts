@@ -77,7 +77,7 @@ export function openStatementRunner(send: Send): StatementRunner {
       const sent = changes.map((statement) => send<Row>(scope, statement, {}));
       const [epochs, ...answers] = await Promise.all([send<EpochRow>(scope, statements.epoch(scope), {}), ...sent]);
       requireFresh(epochs, scope);
-      return answers.flatMap((rows) => rows);
+      return answers.flat();
     },
   };
 }

@@ -29,7 +29,9 @@ async function auditRows(service: TestService): Promise<readonly string[]> {
   await service.service.parts.ledger.flush();
   const tables = (await everyTable(owner)).filter((name) => name.startsWith('audit_') && name !== 'audit_event');
   const rows = await Promise.all(
-    [...tables, 'audit_ledger'].map((table) => owner.query<{ row: string }>(sql`SELECT t::text AS row FROM ${sql.identifier(table)} t`)),
+    [...tables, 'audit_ledger'].map((table) =>
+      owner.query<{ row: string }>(sql`SELECT t::text AS row FROM ${sql.identifier(table)} t`),
+    ),
   );
   return rows.flat().map(({ row }) => row);
 }

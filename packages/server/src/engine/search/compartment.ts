@@ -4,6 +4,7 @@
  */
 import { compartments } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
+import { memoize } from '../../access/memoize.ts';
 import { indexElements } from '../../search/index/index-rows.ts';
 import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
 import { getStandardParameters, isSearchable } from '../../search/parameters.ts';
@@ -11,10 +12,13 @@ import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 
+/** By the type of the owner, and by that of the member: what R4 says does not change. */
+const codesOf = new Map<string, Map<string, readonly string[]>>();
+
 /** The types of which resources can be in a compartment of `type`, in alphabetical order. */
 export function listMemberTypes(type: string): readonly string[] {
   const listed = [...(compartments.get(type)?.keys() ?? [])];
-  return listed.filter((member) => findCompartmentScope(type, '', member) !== undefined);
+  return listed.filter((member) => listCodes(type, member).length > 0);
 }
 
 /**
@@ -22,15 +26,23 @@ export function listMemberTypes(type: string): readonly string[] {
  * in its own.
  */
 export function findCompartmentScope(type: string, id: string, member: string): CompartmentScope | undefined {
-  const listed = compartments.get(type)?.get(member);
-  if (listed === undefined && type !== member) return undefined;
-  const known = getStandardParameters(member);
-  const links = (listed ?? []).filter((code) => {
-    const parameter = known.get(code);
-    return parameter?.definition.type === 'reference' && isSearchable(parameter.definition);
-  });
-  const codes = type === member ? [...links, '_id'] : links;
+  const codes = listCodes(type, member);
   return codes.length === 0 ? undefined : { type, id, codes };
+}
+
+/** Codes of the parameters by which resources of the type `member` are in the compartment of a `type`. */
+function listCodes(type: string, member: string): readonly string[] {
+  const listed = compartments.get(type)?.get(member);
+  if (type !== member && listed === undefined) return [];
+  const own = type === member ? ['_id'] : [];
+  if (listed === undefined) return own;
+  const ofType = memoize(codesOf, type, () => new Map<string, readonly string[]>());
+  return memoize(ofType, member, () => [...listed.filter((code) => isLink(member, code)), ...own]);
+}
+
+function isLink(type: string, code: string): boolean {
+  const parameter = getStandardParameters(type).get(code);
+  return parameter?.definition.type === 'reference' && isSearchable(parameter.definition);
 }
 
 /** The types of a compartment, that of its owner included, in alphabetical order. */
