@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { type Sql, sql } from '../database/sql.ts';
 import { type AccessRow, formatEntries, formatPatients, type Patients } from './audit-row.ts';
-import type { KeyUse, NewKeys } from './dimensions.ts';
+import type { KeyUse } from './dimensions.ts';
 import { type NarrowRow, narrowRow } from './narrow-row.ts';
 import type { ProvenColumns, Prover } from './proof.ts';
 
@@ -46,14 +46,10 @@ export function computeElementsFingerprint(elements: string): string {
 
 /** Adds the rows, in order, and the lists, callers and actions that are not there yet. Run again it adds nothing. */
 export function addRows(firm: number, rows: readonly ProvenRow[], lists: readonly ElementList[], keys: KeyUse): Sql {
-  const columns = rows.map(({ columns: of }) => of);
   return sql`
-    SELECT praxis_audit_rows(
-      in_firm => ${firm}, in_vid => ${literalOf(columns, ({ vid }) => vid)}::int[],
-      in_shown => ${literalOf(columns, ({ shown }) => shown)}::int[], in_times => ${literalOf(columns, ({ times }) => times)}::int[],
-      in_id => ${literalOf(rows, ({ narrow }) => narrow.id)}::text[],
+    SELECT praxis_audit_rows(in_firm => ${firm}, in_rows => ${encodeRows(rows, keys)}::audit_row[],
       in_fingerprint => ${lists.map(({ fingerprint }) => fingerprint)}::text[],
-      in_list => ${lists.map(({ elements }) => elements)}::text[], ${buildAuditArguments(rows, keys)})`;
+      in_list => ${lists.map(({ elements }) => elements)}::text[], in_new => ${encodeNewKeys(keys)}::json)`;
 }
 
 /** The rows with their proofs, which stay the same however often they are sent. */
@@ -69,80 +65,37 @@ export function proveRow(columns: ProvenColumns, patients: Patients | undefined,
   return { columns, narrow: narrowRow({ id: columns.id, requestId: columns.request_id, patients }), proof };
 }
 
-/** The arguments that praxis_audit_rows and praxis_write_resources share. */
-export function buildAuditArguments(rows: readonly ProvenRow[], keys: KeyUse): Sql {
-  const literal = (itemOf: (row: ProvenRow) => string | number | null): string => literalOf(rows, itemOf);
-  const callers = literal(({ columns }) => keys.callerKey(columns));
-  const actions = literal(({ columns }) => keys.actionKey(columns));
-  const listed = rows.flatMap(({ narrow }, at) => narrow.listed.map((patient) => ({ patient, row: at + 1 })));
-  return sql`
-      audit_at => ${literal(({ columns }) => columns.at)}::bigint[],
-      audit_caller => ${callers}::bigint[], audit_action => ${actions}::bigint[],
-      audit_uuid => ${literal(({ narrow }) => narrow.uuid)}::uuid[],
-      audit_request_uuid => ${literal(({ narrow }) => narrow.requestUuid)}::uuid[],
-      audit_request_id => ${literal(({ narrow }) => narrow.requestId)}::text[],
-      audit_patient => ${literal(({ narrow }) => narrow.patient)}::text[],
-      audit_patient_uuid => ${literal(({ narrow }) => narrow.patientUuid)}::uuid[],
-      audit_patient_uuids => ${literal(({ narrow }) => narrow.patientUuids)}::text[],
-      audit_patients => ${literal(({ narrow }) => narrow.patients)}::text[],
-      audit_proof => ${proofsOf(rows)}::bytea[],
-      key_patient => ${literalOf(listed, ({ patient }) => patient)}::text[],
-      key_row => ${literalOf(listed, ({ row }) => row)}::int[], ${buildNewKeys(keys.takeNew())}`;
-}
-
-function proofsOf(rows: readonly ProvenRow[]): string {
-  return `{${rows.map(({ proof }) => (proof === undefined ? 'NULL' : `"\\\\x${proof}"`)).join(',')}}`;
-}
-
-const noKeys = sql`
-      caller_key => '{}', caller_application => '{}', caller_subject => '{}', caller_token_id => '{}', caller_flow => '{}',
-      action_key => '{}', action_rtype => '{}', action_outcome => '{}', action_interaction => '{}', action_elements => '{}',
-      action_entries => '{}', action_reason => '{}'`;
-
-function buildNewKeys({ callers, actions }: NewKeys): Sql {
-  if (callers.length === 0 && actions.length === 0) return noKeys;
-  return sql`
-      caller_key => ${literalOf(callers, ({ key }) => key)}::bigint[],
-      caller_application => ${literalOf(callers, ({ application }) => application)}::int[],
-      caller_subject => ${literalOf(callers, ({ subject }) => subject)}::text[],
-      caller_token_id => ${literalOf(callers, ({ token_id }) => token_id)}::text[],
-      caller_flow => ${literalOf(callers, ({ flow }) => flow)}::text[],
-      action_key => ${literalOf(actions, ({ key }) => key)}::bigint[],
-      action_rtype => ${literalOf(actions, ({ rtype }) => rtype)}::smallint[],
-      action_outcome => ${literalOf(actions, ({ outcome }) => outcome)}::smallint[],
-      action_interaction => ${literalOf(actions, ({ interaction }) => interaction)}::text[],
-      action_elements => ${literalOf(actions, ({ elements }) => elements)}::text[],
-      action_entries => ${literalOf(actions, ({ entries }) => entries)}::text[],
-      action_reason => ${literalOf(actions, ({ reason }) => reason)}::text[]`;
-}
-
-/**
- * An array literal (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO), in a fraction of the driver's time; the
- * empty one when all are null, which the database has nothing to read of. Most columns repeat what the row before has.
- */
-function literalOf<Row>(rows: readonly Row[], itemOf: (row: Row) => string | number | null): string {
+/** The rows as the literal of an array of audit_row. The keys that they are given are those of the statement. */
+export function encodeRows(rows: readonly ProvenRow[], keys: KeyUse): string {
   let text = '';
-  let last: string | number | null = null;
-  let written: string | number = 'NULL';
-  let isEmpty = true;
-  for (const row of rows) {
-    const item = itemOf(row);
-    if (item !== last) {
-      last = item;
-      written = writtenItem(item);
-      isEmpty = false;
-    }
-    text += text === '' ? written : `,${written}`;
-  }
-  return isEmpty ? '{}' : `{${text}}`;
+  for (const row of rows) text += `${text === '' ? '"(' : ',"('}${encodeRow(row, keys)})"`;
+  return `{${text}}`;
+}
+
+/** The callers and actions that a statement adds, as the functions take them; null: none. To be asked after `encodeRows`. */
+export function encodeNewKeys(keys: KeyUse): string | null {
+  const added = keys.takeNew();
+  return added.callers.length === 0 && added.actions.length === 0 ? null : JSON.stringify(added);
+}
+
+/** In the order of the columns of audit_row. What is NULL is empty (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX). */
+function encodeRow({ columns, narrow, proof }: ProvenRow, keys: KeyUse): string {
+  const { at, vid, shown, times } = columns;
+  const { uuid, id, requestUuid, requestId, patient, patientUuid, patientUuids, patients, listed } = narrow;
+  return (
+    `${at},${keys.callerKey(columns)},${keys.actionKey(columns)},${vid ?? ''},${shown ?? ''},${times ?? ''},${uuid ?? ''},` +
+    `${encodeField(id)},${requestUuid ?? ''},${encodeField(requestId)},${encodeField(patient)},${patientUuid ?? ''},` +
+    `${encodeField(patientUuids)},${encodeField(patients)},${encodeField(listed)},${proof === undefined ? '' : `\\\\\\\\x${proof}`}`
+  );
 }
 
 const plainText = /^[A-Za-z0-9_.*-]+$/;
 
-function writtenItem(item: string | number | null): string | number {
-  if (item === null) return 'NULL';
-  if (typeof item === 'number' || (plainText.test(item) && item.length !== 4)) return item; // NULL has four letters
-  return `"${item.toWellFormed().replace(/["\\]/g, '\\$&')}"`;
+/** A field of a row, in a literal of which the row is an item: both take quotes and backslashes for their own. */
+function encodeField(text: string | null): string {
+  if (text === null || plainText.test(text)) return text ?? '';
+  const field = text.toWellFormed().replace(/["\\]/g, '\\$&');
+  return `"${field}"`.replace(/["\\]/g, '\\$&');
 }
 
 function columnsOf({ row, times, elements }: PendingRow): ProvenColumns {

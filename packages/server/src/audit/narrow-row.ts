@@ -15,8 +15,8 @@ export interface NarrowRow {
   readonly patientUuids: string | null;
   /** Patients whom the columns before cannot hold. */
   readonly patients: string | null;
-  /** The patients that the row is found by where they are several. */
-  readonly listed: readonly string[];
+  /** The patients that the row is found by where they are several, as the literal of an array. */
+  readonly listed: string | null;
 }
 
 /** A UUID as PostgreSQL writes it: only that comes back as it was. */
@@ -47,7 +47,13 @@ export function narrowRow({ id, requestId, patients }: RowIds): NarrowRow {
 
 type NarrowPatients = Pick<NarrowRow, 'patient' | 'patientUuid' | 'patientUuids' | 'patients' | 'listed'>;
 
-const noPatients: NarrowPatients = { patient: null, patientUuid: null, patientUuids: null, patients: null, listed: [] };
+const noPatients: NarrowPatients = {
+  patient: null,
+  patientUuid: null,
+  patientUuids: null,
+  patients: null,
+  listed: null,
+};
 
 function narrowPatients(patients: Patients | undefined, id: string | null): NarrowPatients {
   const [first, ...others] = patients?.ids ?? [];
@@ -58,7 +64,8 @@ function narrowPatients(patients: Patients | undefined, id: string | null): Narr
       ? { ...noPatients, patient: first, patientUuid: first }
       : { ...noPatients, patient: first, patients: first };
   }
-  const listed = patients.ids;
-  if (patients.more || !listed.every(isUuid)) return { ...noPatients, patients: formatPatients(patients), listed };
-  return { ...noPatients, patientUuids: `{${listed.join(',')}}`, listed };
+  const listed = `{${patients.ids.join(',')}}`; // ids need no quotes
+  if (patients.more || !patients.ids.every(isUuid))
+    return { ...noPatients, patients: formatPatients(patients), listed };
+  return { ...noPatients, patientUuids: listed, listed };
 }

@@ -11,7 +11,7 @@ import { hash } from 'node:crypto';
 import { getStoredText } from '../access/disclosure.ts';
 import { formatEntries, formatPatients } from '../audit/audit-row.ts';
 import type { KeyUse } from '../audit/dimensions.ts';
-import { buildAuditArguments, type ProvenRow, proveRow } from '../audit/ledger-statements.ts';
+import { encodeNewKeys, encodeRows, type ProvenRow, proveRow } from '../audit/ledger-statements.ts';
 import type { ProvenColumns, Prover } from '../audit/proof.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { getTypeNumber } from '../search/numbers.ts';
@@ -148,7 +148,7 @@ export const statements = {
         in_lu => ${encodeIntegerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
         in_content => ${encodeContentArray(writes.map(({ content }) => (content === null ? null : getStoredText(content))))},
         audit_interaction => ${encodeTextArray(writes.map(({ audit }) => audit.interaction))},
-        ${buildAuditArguments(notedRows, keys)},
+        audit_rows => ${encodeRows(notedRows, keys)}::audit_row[], audit_new => ${encodeNewKeys(keys)}::json,
         token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
         reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
         date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},

@@ -157,8 +157,8 @@ test('inside the write function every statement on a tenant table names the firm
   );
   assert.equal(
     touching.length,
-    3 + 3 + 5 * 4,
-    'resource three times, version, audit twice, and four times each index table',
+    3 + 1 + 3 + 5 * 4,
+    'resource three times, version, audit three times, and four times each index table',
   );
   for (const part of touching)
     assert.match(part, /\bfirm = in_firm\b|\bin_firm\b.*\bFROM unnest|VALUES \(.*\bin_firm\b/, part);

@@ -130,24 +130,24 @@ COMMENT ON FUNCTION praxis_ledger_events IS 'The next rows of a ledger in full a
 REVOKE EXECUTE ON FUNCTION praxis_ledger_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION praxis_ledger_events TO praxis_runtime;
 
--- Adds callers and actions under new keys.
-CREATE FUNCTION praxis_audit_dimensions(
-  in_firm int,
-  caller_key bigint[], caller_application int[], caller_subject text[], caller_token_id text[], caller_flow text[],
-  action_key bigint[], action_rtype smallint[], action_outcome smallint[], action_interaction text[], action_elements text[],
-  action_entries text[], action_reason text[]
-) RETURNS void
+-- A row of the ledger on its way there. patient: the one patient that it is about; listed: the patients where they are several.
+CREATE TYPE audit_row AS (
+  at bigint, caller bigint, action bigint, vid int, shown int, times int, resource_uuid uuid, id text, request_uuid uuid,
+  request_id text, patient text, patient_uuid uuid, patient_uuids uuid[], patients text, listed text[], proof bytea
+);
+
+-- Adds callers and actions under new keys: {"callers": [{key, application, …}], "actions": [{key, rtype, …}]}.
+CREATE FUNCTION praxis_audit_dimensions(in_firm int, in_new json) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER
 AS $function$
 BEGIN
   INSERT INTO audit_caller (key, firm, application, subject, token_id, flow)
     SELECT n.key, in_firm, n.application, n.subject, n.token_id, n.flow
-    FROM unnest(caller_key, caller_application, caller_subject, caller_token_id, caller_flow)
-      AS n(key, application, subject, token_id, flow);
+    FROM json_to_recordset(in_new -> 'callers') AS n(key bigint, application int, subject text, token_id text, flow text);
   INSERT INTO audit_action (key, firm, rtype, outcome, interaction, elements, entries, reason)
     SELECT n.key, in_firm, n.rtype, n.outcome, n.interaction, n.elements, n.entries, n.reason
-    FROM unnest(action_key, action_rtype, action_outcome, action_interaction, action_elements, action_entries, action_reason)
-      AS n(key, rtype, outcome, interaction, elements, entries, reason);
+    FROM json_to_recordset(in_new -> 'actions')
+      AS n(key bigint, rtype smallint, outcome smallint, interaction text, elements text, entries text, reason text);
 END $function$;
 COMMENT ON FUNCTION praxis_audit_dimensions IS 'Adds callers and actions to the dimensions of the audit ledger of one firm';
 REVOKE EXECUTE ON FUNCTION praxis_audit_dimensions FROM PUBLIC;
@@ -155,62 +155,51 @@ GRANT EXECUTE ON FUNCTION praxis_audit_dimensions TO praxis_runtime;
 
 -- Adds rows that are no writes to the ledger of one firm, in the order given, with lists of elements, callers and actions that
 -- are not there yet. A batch that is there already, whose answer was lost, is known by the proof of its first row
--- (docs/decisions/0238). A column of which all rows have NULL may be an empty array. The number of the lock: the ASCII bytes of
--- "audi".
+-- (docs/decisions/0238). The number of the lock: the ASCII bytes of "audi".
 --
--- audit_patient: the one patient that a row is about. key_patient, key_row: patients of rows about several, with the positions of
--- these rows. PX001: a row refers to a caller or an action that is not there. The process that knew it from before a failover
--- which lost them adds both again.
-CREATE FUNCTION praxis_audit_rows(
-  in_firm int, in_vid int[], in_shown int[], in_times int[], in_id text[], in_fingerprint text[], in_list text[],
-  audit_at bigint[], audit_caller bigint[], audit_action bigint[], audit_uuid uuid[], audit_request_uuid uuid[],
-  audit_request_id text[], audit_patient text[], audit_patient_uuid uuid[], audit_patient_uuids text[], audit_patients text[],
-  audit_proof bytea[], key_patient text[], key_row int[],
-  caller_key bigint[], caller_application int[], caller_subject text[], caller_token_id text[], caller_flow text[],
-  action_key bigint[], action_rtype smallint[], action_outcome smallint[], action_interaction text[], action_elements text[],
-  action_entries text[], action_reason text[]
-) RETURNS void
+-- One array of rows, and none for each column: every array of a call costs about as much as a small row. in_new: as
+-- praxis_audit_dimensions takes it, or NULL. PX001: a row refers to a caller or an action that is not there. The process that knew
+-- it from before a failover which lost them adds both again.
+CREATE FUNCTION praxis_audit_rows(in_firm int, in_rows audit_row[], in_fingerprint text[], in_list text[], in_new json) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER
 AS $function$
 DECLARE
   seqs bigint[];
 BEGIN
   -- An attempt whose answer was lost may still be under way: the next one waits for its end, and sees its rows.
-  PERFORM pg_advisory_xact_lock(1635083369, hashtext(encode(audit_proof[1], 'hex')));
-  IF EXISTS (SELECT FROM audit_event a WHERE a.firm = in_firm AND a.at = audit_at[1] AND a.proof = audit_proof[1]) THEN
+  PERFORM pg_advisory_xact_lock(1635083369, hashtext(encode(in_rows[1].proof, 'hex')));
+  IF EXISTS (SELECT FROM audit_event a WHERE a.firm = in_firm AND a.at = in_rows[1].at AND a.proof = in_rows[1].proof) THEN
     RETURN;
   END IF;
-  seqs := ARRAY(SELECT nextval('resource_order') FROM generate_series(1, cardinality(audit_at)));
+  seqs := ARRAY(SELECT nextval('resource_order') FROM generate_series(1, cardinality(in_rows)));
   IF cardinality(in_fingerprint) > 0 THEN
     INSERT INTO audit_elements (firm, fingerprint, elements)
       SELECT in_firm, n.fingerprint, n.elements FROM unnest(in_fingerprint, in_list) AS n(fingerprint, elements)
       ON CONFLICT (firm, fingerprint) DO NOTHING;
   END IF;
-  IF cardinality(caller_key) > 0 OR cardinality(action_key) > 0 THEN
-    PERFORM praxis_audit_dimensions(in_firm, caller_key, caller_application, caller_subject, caller_token_id, caller_flow,
-      action_key, action_rtype, action_outcome, action_interaction, action_elements, action_entries, action_reason);
+  IF in_new IS NOT NULL THEN
+    PERFORM praxis_audit_dimensions(in_firm, in_new);
   END IF;
-  IF EXISTS (SELECT FROM (SELECT DISTINCT unnest(audit_caller)) n(key)
-        WHERE NOT EXISTS (SELECT FROM audit_caller c WHERE c.firm = in_firm AND c.key = n.key))
-      OR EXISTS (SELECT FROM (SELECT DISTINCT unnest(audit_action)) n(key)
-        WHERE NOT EXISTS (SELECT FROM audit_action w WHERE w.firm = in_firm AND w.key = n.key)) THEN
+  IF EXISTS (SELECT FROM (SELECT DISTINCT n.caller FROM unnest(in_rows) n) n
+        WHERE NOT EXISTS (SELECT FROM audit_caller c WHERE c.firm = in_firm AND c.key = n.caller))
+      OR EXISTS (SELECT FROM (SELECT DISTINCT n.action FROM unnest(in_rows) n) n
+        WHERE NOT EXISTS (SELECT FROM audit_action w WHERE w.firm = in_firm AND w.key = n.action)) THEN
     RAISE EXCEPTION 'the ledger lacks a caller or an action' USING ERRCODE = 'PX001';
   END IF;
   INSERT INTO audit_event (at, xid, seq, caller, action, firm, epoch, vid, shown, times, patient_key, resource_uuid, request_uuid,
       patient_uuid, id, request_id, patients, patient_uuids, proof)
-    SELECT n.at, pg_current_xact_id(), n.seq, n.caller, n.action, in_firm, (SELECT o.epoch FROM order_epoch o), n.vid, n.shown,
-      n.times, hashtext(n.patient), n.uuid, n.request_uuid, n.patient_uuid, n.id, n.request_id, n.patients,
-      n.patient_uuids::uuid[], n.proof
-    FROM unnest(audit_at, seqs, audit_caller, audit_action, in_vid, in_shown, in_times, audit_patient, audit_uuid,
-        audit_request_uuid, audit_patient_uuid, in_id, audit_request_id, audit_patients, audit_patient_uuids, audit_proof)
-      AS n(at, seq, caller, action, vid, shown, times, patient, uuid, request_uuid, patient_uuid, id, request_id, patients,
-        patient_uuids, proof);
-  IF cardinality(key_patient) > 0 THEN
-    INSERT INTO audit_patient_key (at, seq, patient_key, firm)
-      SELECT audit_at[k.place], seqs[k.place], k.patient_key, in_firm FROM (
-        SELECT DISTINCT hashtext(n.patient) AS patient_key, n.place FROM unnest(key_patient, key_row) AS n(patient, place)) k
-      ORDER BY k.patient_key, k.place;
-  END IF;
+    SELECT n.at, pg_current_xact_id(), seqs[n.place], n.caller, n.action, in_firm, (SELECT o.epoch FROM order_epoch o), n.vid, n.shown,
+      n.times, hashtext(n.patient), n.resource_uuid, n.request_uuid, n.patient_uuid, n.id, n.request_id, n.patients,
+      n.patient_uuids, n.proof
+    FROM unnest(in_rows) WITH ORDINALITY AS n(at, caller, action, vid, shown, times, resource_uuid, id, request_uuid, request_id,
+      patient, patient_uuid, patient_uuids, patients, listed, proof, place);
+  INSERT INTO audit_patient_key (at, seq, patient_key, firm)
+    SELECT k.at, seqs[k.place], k.patient_key, in_firm FROM (
+      SELECT DISTINCT hashtext(l.patient) AS patient_key, n.at, n.place
+      FROM unnest(in_rows) WITH ORDINALITY AS n(at, caller, action, vid, shown, times, resource_uuid, id, request_uuid, request_id,
+        patient, patient_uuid, patient_uuids, patients, listed, proof, place)
+      CROSS JOIN LATERAL unnest(n.listed) AS l(patient)) k
+    ORDER BY k.patient_key, k.place;
 END $function$;
 COMMENT ON FUNCTION praxis_audit_rows IS 'Adds rows that are no writes to the audit ledger of one firm';
 REVOKE EXECUTE ON FUNCTION praxis_audit_rows FROM PUBLIC;
@@ -231,7 +220,7 @@ GRANT EXECUTE ON FUNCTION praxis_audit_rows TO praxis_runtime;
 -- these stand before all others. A resource with partial rows occurs once in a call. Otherwise all rows are given, and updates
 -- delete those that are gone and insert those that are new. Either way what stays is not touched.
 --
--- audit_..., key_..., caller_... and action_...: what is noted in the ledger, as praxis_audit_rows takes it; PX001 as there.
+-- audit_rows, audit_new: what is noted in the ledger, as praxis_audit_rows takes it; PX001 as there.
 --
 -- Plans are generic and by index always, because they are made while tables are new and kept for the life of a
 -- connection: each statement names whole keys of an index. NOT IN (rather than NOT EXISTS) is hashed whatever the planner
@@ -240,12 +229,7 @@ GRANT EXECUTE ON FUNCTION praxis_audit_rows TO praxis_runtime;
 CREATE FUNCTION praxis_write_resources(
   in_firm int, in_application int, in_access_epoch bigint,
   in_rtype smallint[], in_id text[], in_expected int[], in_lu bigint[], in_content text[],
-  audit_interaction text[], audit_at bigint[], audit_caller bigint[], audit_action bigint[], audit_uuid uuid[],
-  audit_request_uuid uuid[], audit_request_id text[], audit_patient text[], audit_patient_uuid uuid[], audit_patient_uuids text[],
-  audit_patients text[], audit_proof bytea[], key_patient text[], key_row int[],
-  caller_key bigint[], caller_application int[], caller_subject text[], caller_token_id text[], caller_flow text[],
-  action_key bigint[], action_rtype smallint[], action_outcome smallint[], action_interaction text[], action_elements text[],
-  action_entries text[], action_reason text[],
+  audit_interaction text[], audit_rows audit_row[], audit_new json,
   token_row int[], token_param int[], token_system bigint[], token_code text[],
   reference_row int[], reference_param int[], reference_target_rtype smallint[], reference_target_id text[],
   date_row int[], date_param int[], date_lo bigint[], date_hi bigint[],
@@ -272,6 +256,9 @@ DECLARE
   place int;
   -- Whether nothing was written yet: callers and actions come with the first row.
   is_first boolean := true;
+  -- The caller and the action that were looked for last.
+  found_caller bigint;
+  found_action bigint;
   -- Bounds of a resource's rows in the arrays of a kind; NULL where it has none, and a slice by NULL is empty.
   first_row int;
   last_row int;
@@ -286,11 +273,9 @@ BEGIN
   now_epoch := (SELECT o.epoch FROM order_epoch o WHERE o.only_row);
 
   FOR one IN
-    SELECT * FROM unnest(in_rtype, in_id, in_expected, in_lu, in_content,
-        audit_at, audit_interaction, audit_caller, audit_action, audit_uuid, audit_request_uuid, audit_request_id,
-        audit_patient, audit_patient_uuid, audit_patient_uuids, audit_patients, audit_proof, in_rules, in_partial)
-      WITH ORDINALITY AS n(rtype, id, expected, lu, content, at, interaction, caller, action, uuid, request_uuid, request_id,
-        patient, patient_uuid, patient_uuids, patients, proof, rules, partial, place)
+    SELECT * FROM unnest(in_rtype, in_id, in_expected, in_lu, in_content, audit_interaction, audit_rows, in_rules, in_partial)
+      WITH ORDINALITY AS n(rtype, id, expected, lu, content, interaction, at, caller, action, noted_vid, shown, times, resource_uuid,
+        noted_id, request_uuid, request_id, patient, patient_uuid, patient_uuids, patients, listed, proof, rules, partial, place)
   LOOP
     new_seq := nextval('resource_order');
     new_vid := one.expected + 1;
@@ -317,26 +302,26 @@ BEGIN
     INSERT INTO resource_version (lu, xid, seq, firm, vid, epoch, application, rtype, method, id, content)
       VALUES (one.lu, now_xid, new_seq, in_firm, new_vid, now_epoch, in_application, one.rtype, one.interaction::"char",
         one.id, one.content);
-    IF is_first AND (cardinality(caller_key) > 0 OR cardinality(action_key) > 0) THEN
-      PERFORM praxis_audit_dimensions(in_firm, caller_key, caller_application, caller_subject, caller_token_id, caller_flow,
-        action_key, action_rtype, action_outcome, action_interaction, action_elements, action_entries, action_reason);
+    IF is_first AND audit_new IS NOT NULL THEN
+      PERFORM praxis_audit_dimensions(in_firm, audit_new);
     END IF;
     is_first := false;
+    IF one.caller IS DISTINCT FROM found_caller OR one.action IS DISTINCT FROM found_action THEN
+      IF NOT (EXISTS (SELECT FROM audit_caller c WHERE c.firm = in_firm AND c.key = one.caller)
+          AND EXISTS (SELECT FROM audit_action w WHERE w.firm = in_firm AND w.key = one.action)) THEN
+        RAISE EXCEPTION 'the ledger lacks a caller or an action' USING ERRCODE = 'PX001';
+      END IF;
+      found_caller := one.caller;
+      found_action := one.action;
+    END IF;
     INSERT INTO audit_event (at, xid, seq, caller, action, firm, epoch, vid, patient_key, resource_uuid, request_uuid, patient_uuid,
         id, request_id, patients, patient_uuids, proof)
-      SELECT one.at, now_xid, new_seq, one.caller, one.action, in_firm, now_epoch, new_vid, hashtext(one.patient), one.uuid,
-        one.request_uuid, one.patient_uuid, CASE WHEN one.uuid IS NULL THEN one.id END, one.request_id, one.patients,
-        one.patient_uuids::uuid[], one.proof
-      WHERE EXISTS (SELECT FROM audit_caller c WHERE c.firm = in_firm AND c.key = one.caller)
-        AND EXISTS (SELECT FROM audit_action w WHERE w.firm = in_firm AND w.key = one.action);
-    IF NOT FOUND THEN
-      RAISE EXCEPTION 'the ledger lacks a caller or an action' USING ERRCODE = 'PX001';
-    END IF;
-    IF array_position(key_row, one.place::int) IS NOT NULL THEN
+      VALUES (one.at, now_xid, new_seq, one.caller, one.action, in_firm, now_epoch, new_vid, hashtext(one.patient), one.resource_uuid,
+        one.request_uuid, one.patient_uuid, one.noted_id, one.request_id, one.patients, one.patient_uuids, one.proof);
+    IF one.listed IS NOT NULL THEN
       INSERT INTO audit_patient_key (at, seq, patient_key, firm)
-        SELECT one.at, new_seq, k.patient_key, in_firm FROM (
-          SELECT DISTINCT hashtext(n.patient) AS patient_key FROM unnest(key_patient, key_row) AS n(patient, place)
-          WHERE n.place = one.place) k;
+        SELECT one.at, new_seq, k.patient_key, in_firm
+        FROM (SELECT DISTINCT hashtext(l.patient) AS patient_key FROM unnest(one.listed) AS l(patient)) k;
     END IF;
 
     IF one.expected = 0 OR one.partial THEN
