@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | workers | memory | stock |
- * ledger | ledger-size] [options]]`: each bench tells its options at its top.
+ * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | start | workers |
+ * memory | stock | ledger | ledger-size] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
@@ -15,6 +15,7 @@ import { benchLedger } from './service/bench-ledger.ts';
 import { benchService } from './service/bench-service.ts';
 import { benchStock } from './service/bench-stock.ts';
 import { benchWorkers } from './service/bench-workers.ts';
+import { benchStart } from './start.ts';
 
 const benches: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   /** The service by HTTP beside the floor of the machine. */
@@ -33,6 +34,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   restarts: benchRestarts,
   /** CPU time of a service that nobody calls. */
   idle: benchIdle,
+  /** How long a start takes, and the memory of a worker at rest. */
+  start: benchStart,
   /** Two workers beside one. */
   workers: benchWorkers,
   /** Memory of the workers after many requests. */

@@ -28,6 +28,12 @@ export function residentBytesOf(pid: number): number {
   return Number(kilobytes ?? 0) * 1024;
 }
 
+/** Resident memory in bytes, of which what several processes share counts in parts; 0 when there is no such process. */
+export function proportionalBytesOf(pid: number): number {
+  const kilobytes = /^Pss:\s+(\d+) kB/m.exec(readProc(pid, 'smaps_rollup'))?.[1];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
 /** The stat line: "pid (name) state parent …"; the name may hold anything. */
 function parentOf(pid: number): number {
   const stat = readProc(pid, 'stat');
