@@ -11,10 +11,10 @@ import {
   type ElementNode,
   isPlainObject,
   listChildNodes,
-  listPlainObjects,
   type PlainObject,
 } from './element-node.ts';
 import { type Finding, find } from './finding.ts';
+import { isAbsoluteUrl } from './named-profiles.ts';
 import { listStatedProfiles } from './plain.ts';
 import type { LoadedProfiles } from './profiles.ts';
 import { checkProfile, type Run } from './run.ts';
@@ -44,31 +44,6 @@ export function examine(
   return { findings: findings.list, bindings: run.bindings };
 }
 
-/**
- * The canonicals that a resource names: in meta.profile, of extensions, also inside. By the names of members alone, which in a
- * resource of sound structure stand for nothing else: a large one has too many elements to look at each by its type.
- */
-export function listNamedProfiles(resource: object): readonly string[] {
-  const names = new Set<string>();
-  const left: unknown[] = [resource];
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (isPlainObject(value)) for (const name of namesOf(value)) names.add(name);
-    for (const inner of Array.isArray(value) ? value : Object.values(value ?? {}))
-      if (typeof inner === 'object') left.push(inner);
-  }
-  return [...names];
-}
-
-function namesOf(members: PlainObject): readonly string[] {
-  const extensions = [...listPlainObjects(members.extension), ...listPlainObjects(members.modifierExtension)];
-  const urls = extensions.map(({ url }) => url).filter(isAbsolute);
-  return 'resourceType' in members ? [...listStatedProfiles(members), ...urls] : urls;
-}
-
-function isAbsolute(url: unknown): url is string {
-  return typeof url === 'string' && url.includes(':');
-}
-
 function walk(run: Run, node: ElementNode, problems: ReadonlyMap<string, string>): void {
   if (run.findings.list.length >= run.findings.max) return;
   if (node.definition.kind === 'resource' && isPlainObject(node.value)) checkStated(run, node, node.value, problems);
@@ -93,5 +68,5 @@ function checkStated(run: Run, node: ElementNode, resource: PlainObject, problem
 
 /** Extensions inside of extensions have names instead of URLs. */
 function extensionUrl({ type, value }: ElementNode): string | undefined {
-  return type === 'Extension' && isPlainObject(value) && isAbsolute(value.url) ? value.url : undefined;
+  return type === 'Extension' && isPlainObject(value) && isAbsoluteUrl(value.url) ? value.url : undefined;
 }

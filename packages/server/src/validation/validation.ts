@@ -18,8 +18,8 @@ import { fail } from '../base/errors.ts';
 import type { TurnOf } from '../limits/fair-queue.ts';
 import { findCanonicalUnit } from '../search/kinds/ucum.ts';
 import { checkBindings, type ValueSetMembership } from './bindings.ts';
-import { listNamedProfiles } from './examine.ts';
 import { type Finding, type Findings, find, findBroken, findUnevaluated } from './finding.ts';
+import { listNamedProfiles } from './named-profiles.ts';
 import { loadProfiles, type ProfileLookup } from './profiles.ts';
 import type { Validator } from './validator.ts';
 
