@@ -5,8 +5,10 @@ import type { Platform } from '../../app.ts';
 import { sql } from '../../database/sql.ts';
 import { getFirm } from '../../tenancy/firms.ts';
 import { beginSeeding, endSeeding, isSeeding, readSandbox, type SandboxFile, writeSandbox } from './credentials.ts';
-import { removePractices, removeSandbox } from './remove.ts';
-import { sandboxPlan, seedAdministrator, seedPractice, seedSandbox } from './seed.ts';
+
+/** What makes practices up and removes them: most starts find a sandbox, and need none of it. */
+const loadSeeding = () => import('./seed.ts');
+const loadRemoval = () => import('./remove.ts');
 
 /**
  * The credentials of the sandbox, seeding it in an empty database or where an earlier seeding was interrupted. Undefined
@@ -19,6 +21,9 @@ export async function ensureSandbox(
   origin: string,
   onProgress: (text: string) => void,
 ): Promise<SandboxFile | undefined> {
+  // The file is written at the end of a seeding: nobody has to be waited for.
+  const known = readSandbox(platform.config.dataDir);
+  if (known?.admin !== undefined && known.origin === origin) return known;
   return await platform.holding(
     'sandbox',
     () => onProgress('is under way in another process: waiting for it'),
@@ -34,14 +39,14 @@ async function ensureAlone(
   const { dataDir } = platform.config;
   const known = readSandbox(dataDir);
   if (known !== undefined) {
-    const admin = known.admin ?? (await seedAdministrator(platform));
+    const admin = known.admin ?? (await (await loadSeeding()).seedAdministrator(platform));
     if (known.origin !== origin || known.admin === undefined) writeSandbox(dataDir, { ...known, origin, admin });
     return { ...known, origin, admin };
   }
-  if (isSeeding(dataDir)) await removeSandbox(platform);
+  if (isSeeding(dataDir)) await (await loadRemoval()).removeSandbox(platform);
   if ((await platform.database.query(sql`SELECT 1 AS one FROM firm LIMIT 1`)).length > 0) return undefined;
   beginSeeding(dataDir);
-  const seeded = await seedSandbox(platform, origin, onProgress);
+  const seeded = await (await loadSeeding()).seedSandbox(platform, origin, onProgress);
   writeSandbox(dataDir, seeded);
   endSeeding(dataDir);
   return seeded;
@@ -49,7 +54,8 @@ async function ensureAlone(
 
 /** Removes what was written to the practices since and stores them anew; credentials and authorisations stay. */
 export async function resetPractices(platform: Platform, onProgress: (text: string) => void): Promise<void> {
-  await removePractices(platform);
+  await (await loadRemoval()).removePractices(platform);
+  const { sandboxPlan, seedPractice } = await loadSeeding();
   for (const { environment, firms } of sandboxPlan) {
     for (const { prefix, patients } of firms) {
       const firm = await getFirm(platform.database, environment, prefix);
