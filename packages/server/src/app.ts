@@ -3,7 +3,8 @@
  * server on top.
  */
 import { verifyEntries } from './access/verify-entries.ts';
-import { type Administration, type AdministrationOptions, openAdministration } from './admin/administration.ts';
+import type { Administration, AdministrationOptions } from './admin/administration.ts';
+import { openAdministrationOnDemand } from './admin/on-demand.ts';
 import { openPasswords } from './admin/passwords.ts';
 import { openHeadFiles, resolveAuditHeadsDirectory } from './audit/head-files.ts';
 import { type Ledger, openLedger } from './audit/ledger.ts';
@@ -346,7 +347,7 @@ function administrationOf(
     readonly origins: Origins;
   },
 ): Administration {
-  return openAdministration({
+  return openAdministrationOnDemand({
     ...shared,
     originOfRealm: origins.ofRealm,
     baseUrlOf: (firm) => baseUrlOfFirm(origins, firm),

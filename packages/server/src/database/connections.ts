@@ -3,7 +3,6 @@ import path from 'node:path';
 import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { DatabaseConnection } from './connection-settings.ts';
-import { startEmbeddedDatabase } from './embedded-postgres.ts';
 
 /** Both roles of a database; `stop` ends what was started for them. */
 export interface Connections {
@@ -14,7 +13,11 @@ export interface Connections {
 
 /** Those of the settings; where no DATABASE_URL is set the embedded database is started for them. */
 export async function openConnections(config: Config, log: Log): Promise<Connections> {
-  if (config.databaseUrl === '') return startEmbeddedDatabase({ dataDir: path.resolve(config.dataDir), log });
+  if (config.databaseUrl === '') {
+    // Workers are told where it is, and start none.
+    const { startEmbeddedDatabase } = await import('./embedded-postgres.ts');
+    return await startEmbeddedDatabase({ dataDir: path.resolve(config.dataDir), log });
+  }
   const owner = { url: config.databaseUrl };
   const runtime = config.runtimeDatabaseUrl
     ? { url: config.runtimeDatabaseUrl }

@@ -13,7 +13,6 @@ import { type ErrorCode, PraxisError } from '../base/errors.ts';
 import { makeUuid } from '../base/ids.ts';
 import { buildErrorOutcome } from '../engine/outcome.ts';
 import { listHeaders } from '../openapi/headers.ts';
-import { answerAdministration } from './admin-endpoint.ts';
 import { fhirJson } from './answer/answer-format.ts';
 import { isRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
 import { findAllowedOrigins, isPreflight, openPreflightRefusal, variesByOrigin } from './browsers.ts';
@@ -47,6 +46,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
     keepAliveTimeout: 72_000,
     http: { maxHeaderSize: config.uriBytesMax + 32_768, headersTimeout: 60_000 },
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(parts, error, socket),
     forceCloseConnections: 'idle',
     rewriteUrl: (request) => {
@@ -76,6 +76,11 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
     config.corsOrigins.length === 0 && isPreflight(request) ? refusePreflight(request) : route(parts, request, reply),
   );
   return server;
+}
+
+/** There is none: without compilers of our own Fastify would load its own, with a hundred files for JSON Schema. */
+function refuseSchema(): never {
+  throw new TypeError('Routes have no schemas');
 }
 
 /**
@@ -185,8 +190,11 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
       return answerWellKnown(parts, match, request, reply);
     case 'realm':
       return answerRealm(parts, match, request, reply);
-    case 'administration':
+    case 'administration': {
+      // Most processes are never asked: its actions are loaded by the first request.
+      const { answerAdministration } = await import('./admin-endpoint.ts');
       return answerAdministration(parts, match, query, request, reply);
+    }
     case undefined:
       return refuseUnknownPath();
   }

@@ -2,8 +2,7 @@
  * The documentation of the API, open to all: `/openapi.json`, its parts, and the page to browse them at `/docs`.
  */
 import type { FastifyReply } from 'fastify';
-import { type DocumentFacts, openApiDocument } from '../../openapi/document.ts';
-import { extractTag } from '../../openapi/part.ts';
+import type { DocumentFacts } from '../../openapi/document.ts';
 import type { Compressor } from '../answer/compression.ts';
 import { makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
 import {
@@ -17,7 +16,7 @@ import {
 
 export interface Documentation {
   /** Whether a path is one of the documentation. */
-  has(path: string): boolean;
+  has(path: string): Promise<boolean>;
   /** Answers such a path. */
   send(path: string, reply: FastifyReply): Promise<FastifyReply>;
 }
@@ -27,9 +26,9 @@ type TextMaker = () => TextFile | Promise<TextFile>;
 const json = 'application/json; charset=utf-8';
 const partsPath = '/docs/openapi/';
 
-/** The documentation; each text is made when it is first asked for. */
+/** The documentation; each text is made, with what makes it, when it is first asked for. */
 export function openDocumentation(facts: DocumentFacts, compressor: Compressor): Documentation {
-  const document = once(() => openApiDocument(facts));
+  const document = once(async () => (await import('../../openapi/document.ts')).openApiDocument(facts));
   const origins = new Set([...facts.environmentOrigins.values(), ...facts.realmOrigins.values()]);
   const policy = buildReferencePolicy([...origins]);
   const ofPackage = Object.entries(packageFiles).map(([path, { name, contentType }]) => {
@@ -37,27 +36,29 @@ export function openDocumentation(facts: DocumentFacts, compressor: Compressor):
     return [path, file] as const;
   });
   const files: Readonly<Record<string, TextMaker>> = {
-    '/openapi.json': once(() => makeTextFile(json, JSON.stringify(document()))),
+    '/openapi.json': once(async () => makeTextFile(json, JSON.stringify(await document()))),
     '/docs': once(() => makeTextFile('text/html; charset=utf-8', referencePage)),
-    [startScriptPath]: once(() => {
-      const choices = document().tags.map(({ name }) => ({ name, url: partPath(name) }));
+    [startScriptPath]: once(async () => {
+      const choices = (await document()).tags.map(({ name }) => ({ name, url: partPath(name) }));
       return makeTextFile('text/javascript; charset=utf-8', startScript(choices));
     }),
     ...Object.fromEntries(ofPackage),
   };
-  const parts = once(() => {
-    const whole = document();
+  const parts = once(async () => {
+    const { extractTag } = await import('../../openapi/part.ts');
+    const whole = await document();
     const ofTag = (tag: string) => once(() => makeTextFile(json, JSON.stringify(extractTag(whole, tag))));
     return new Map(whole.tags.map(({ name }) => [partPath(name), ofTag(name)]));
   });
-  const find = (path: string): TextMaker | undefined => {
-    if (path.startsWith(partsPath)) return parts().get(path);
+  const find = async (path: string): Promise<TextMaker | undefined> => {
+    if (path.startsWith(partsPath)) return (await parts()).get(path);
     return Object.hasOwn(files, path) ? files[path] : undefined;
   };
   return {
-    has: (path) => find(path) !== undefined,
+    has: async (path) => (await find(path)) !== undefined,
     async send(path, reply) {
-      const file = await find(path)?.();
+      const make = await find(path);
+      const file = await make?.();
       if (file === undefined) throw new TypeError(`${path} is no path of the documentation`);
       if (path === '/docs') reply.header('content-security-policy', policy).header('referrer-policy', 'no-referrer');
       return sendTextFile(compressor, file, reply);

@@ -64,7 +64,7 @@ export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
   return {
     async answer(path, reply) {
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (page === undefined && !options.documentation.has(path)) return false;
+      if (page === undefined && !(await options.documentation.has(path))) return false;
       requireGet(reply.request);
       await (page === undefined ? options.documentation.send(path, reply) : page(reply));
       return true;

@@ -4,7 +4,7 @@
  * no proxies, no cookies, and limits on time, bytes and headers.
  */
 import { lookup } from 'node:dns/promises';
-import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from './remote-address.ts';
@@ -93,7 +93,7 @@ async function resolveByName(hostname: string): Promise<readonly string[]> {
   return (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 }
 
-function answerOf(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
+async function answerOf(url: URL, address: string, signal: AbortSignal): Promise<IncomingMessage> {
   const family = isIP(address);
   const options: RequestOptions = {
     agent: false,
@@ -107,11 +107,13 @@ function answerOf(url: URL, address: string, signal: AbortSignal): Promise<Incom
     method: 'GET',
     signal,
   };
-  return new Promise((resolve, reject) => {
-    const request: ClientRequest = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
-    request.once('response', resolve);
-    request.once('error', (cause) => reject(new RemoteDocumentError('cannot be reached', { cause })));
-    request.end();
+  // To import it loads a client of WebSockets as well, which few processes have a use for.
+  const request = url.protocol === 'https:' ? httpsRequest : (await import('node:http')).request;
+  return await new Promise((resolve, reject) => {
+    const sent: ClientRequest = request(url, options);
+    sent.once('response', resolve);
+    sent.once('error', (cause) => reject(new RemoteDocumentError('cannot be reached', { cause })));
+    sent.end();
   });
 }
 
