@@ -37,7 +37,7 @@ import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
 import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
-import { readSecretKeys } from './keys/secret-keys.ts';
+import { type GivenKeys, readSecretKeys } from './keys/secret-keys.ts';
 import { openBruteForceLimit } from './limits/brute-force-limit.ts';
 import { openBudgets } from './limits/budgets.ts';
 import { openRateLimit } from './limits/rate-limit.ts';
@@ -99,18 +99,11 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const connections = options.connections ?? (await openConnections(config, log));
   try {
     await migrate({ connection: connections.owner, log, verifyBefore: (client) => requireOwningKey(client, given) });
-    const keys = await withOwner(connections.owner, log, (owner) => openKeys(owner, given));
+    const [keys, database] = await openKeysAndDatabase(connections, given, { config, log });
     const secrets = openSecrets(keys.dataKeys);
-    const database = await openDatabase({
-      connection: connections.runtime,
-      poolMax: config.databasePoolMax || poolDefault,
-      statementTimeoutMs: config.statementTimeoutMs,
-      transactionTimeoutMs: config.transactionTimeoutMs,
-      log,
-    });
     const clock = options.clock === undefined ? openServiceClock() : makeTrustedClock(options.clock);
-    clock.learn(await readClock(database));
-    await ensureDefaultEnvironments(database);
+    const [reading] = await Promise.all([readClock(database), ensureDefaultEnvironments(database)]);
+    clock.learn(reading);
     return {
       config,
       clock,
@@ -131,6 +124,25 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
     await connections.stop();
     throw error;
   }
+}
+
+/** Both at once: to log in takes the server longer than what is asked then. */
+async function openKeysAndDatabase(
+  { owner, runtime }: Connections,
+  given: GivenKeys,
+  { config, log }: Pick<PlatformOptions, 'config' | 'log'>,
+): Promise<readonly [Keys, Database]> {
+  const opening = openDatabase({
+    connection: runtime,
+    poolMax: config.databasePoolMax || poolDefault,
+    statementTimeoutMs: config.statementTimeoutMs,
+    transactionTimeoutMs: config.transactionTimeoutMs,
+    log,
+  });
+  const [keys, database] = await Promise.allSettled([withOwner(owner, log, (each) => openKeys(each, given)), opening]);
+  if (keys.status === 'fulfilled' && database.status === 'fulfilled') return [keys.value, database.value];
+  if (database.status === 'fulfilled') await database.value.close();
+  throw keys.status === 'rejected' ? keys.reason : (database as PromiseRejectedResult).reason;
 }
 
 /** Database connections of a process that is alone. */

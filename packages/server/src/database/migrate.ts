@@ -46,9 +46,11 @@ const serverVersionMin = 150_000;
  * @throws StartError when the database cannot be reached or refuses the login
  */
 export async function migrate(options: MigrateOptions): Promise<number[]> {
-  const migrations = await readMigrations(options.directory ?? ownDirectory);
+  const reading = readMigrations(options.directory ?? ownDirectory);
+  reading.catch(() => undefined); // awaited below, once there is a connection to end
   const client = await connect(options);
   try {
+    const migrations = await reading;
     await requireServerVersion(client);
     if ((await pendingOf(client, migrations)).length === 0) return [];
     // The session's end releases the lock, also when this process is killed.

@@ -80,7 +80,11 @@ export async function createProduct(database: Database, environment: string, pro
 
 /** Makes those of `defaultEnvironments` that are missing; for a first start, also of several processes at once. */
 export async function ensureDefaultEnvironments(database: Database): Promise<void> {
-  for (const draft of defaultEnvironments) {
+  const known = new Map((await listEnvironments(database)).map(({ name, products }) => [name, products]));
+  const missing = defaultEnvironments.filter(
+    ({ name, products }) => !products.every((product) => known.get(name)?.has(product)),
+  );
+  for (const draft of missing) {
     await database.transaction(undefined, async (tx) => {
       await tx.query(sql`
         INSERT INTO environment (name, realm, kind) VALUES (${draft.name}, ${draft.realm}, ${draft.kind}) ON CONFLICT (name) DO NOTHING`);
