@@ -3,11 +3,11 @@
  */
 import { existsSync } from 'node:fs';
 import type { Platform } from '../app.ts';
-import { readConfig } from '../base/config.ts';
-import { openLog } from '../base/log.ts';
+import { type Config, readConfig } from '../base/config.ts';
 import { version } from '../version.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { serveCommands } from './commands/service/serve.ts';
+import { findSourcesByName } from './find-sources.ts';
 import { findHelp } from './help.ts';
 import { findCommand, findGroup, parseInput } from './parse.ts';
 import { report } from './report.ts';
@@ -18,6 +18,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
 });
+findSourcesByName();
 // A supervisor lives as long as the service: of all commands it loads its own alone.
 const isServe = words[0] === 'serve';
 process.exitCode = await run(isServe ? serveCommands : (await import('./commands.ts')).commands, words);
@@ -34,9 +35,7 @@ async function run(commands: readonly Command[], line: readonly string[]): Promi
     const context: CommandContext = {
       config,
       platform() {
-        platform ??= import('../app.ts').then(({ openPlatform }) =>
-          openPlatform({ config, log: openLog(config.logLevel) }),
-        );
+        platform ??= openOwnPlatform(config);
         return platform;
       },
       print,
@@ -52,6 +51,11 @@ async function run(commands: readonly Command[], line: readonly string[]): Promi
   } finally {
     await (await platform?.catch(() => undefined))?.close();
   }
+}
+
+async function openOwnPlatform(config: Config): Promise<Platform> {
+  const [{ openPlatform }, { openLog }] = await Promise.all([import('../app.ts'), import('../base/log.ts')]);
+  return await openPlatform({ config, log: openLog(config.logLevel) });
 }
 
 /** @throws UsageError naming the commands that begin as the line does */

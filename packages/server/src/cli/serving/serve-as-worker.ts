@@ -1,7 +1,4 @@
-/**
- * A worker: the service in a process of its own, on connections that the supervisor accepts. `node worker.ts NUMBER`, with a
- * channel to the supervisor; without it the worker ends.
- */
+/** A worker: the service in a process of its own, on connections that the supervisor accepts. */
 import { Socket } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { openPlatform, type Platform, type Service, startService } from '../../app.ts';
@@ -16,40 +13,48 @@ type Start = Extract<ToWorker, { kind: 'start' }>;
 /** What the supervisor has said, as far as the worker waits for it. */
 const heard = {
   start: Promise.withResolvers<Start>(),
-  /** The origin of the node. */
+  /** The origin of the node; empty: it ends before this worker serves. */
   serve: Promise.withResolvers<string>(),
   /** For how long connections without a request are kept. */
   leave: Promise.withResolvers<number>(),
 };
-/** Its number among the workers of the node. */
-const number = Number(process.argv[2]);
 const state = { runsJobs: false, service: undefined as Service | undefined };
 
 /** Pause between two looks at the event loop, in ms: each wakes the process up. */
 const loopLookMs = 100;
 
-process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
-// The supervisor is gone: nobody accepts connections any more.
-process.on('disconnect', () => {
-  heard.start.reject(new Error('the supervisor has ended'));
-  heard.serve.resolve('');
-  heard.leave.resolve(0);
-});
-// A terminal and a service manager signal all processes of the service: the supervisor says what that means.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-const alive = sayAlive();
-process.exitCode = await work();
-clearInterval(alive);
-if (process.connected) process.disconnect();
+/**
+ * Does what the supervisor says, until the worker is to end or the supervisor has ended. Returns the exit status.
+ * @param number its number among the workers of the node
+ */
+export async function serveAsWorker(number: number): Promise<number> {
+  process.on('message', (message, handle) => hear(readMessage<ToWorker>(message), handle));
+  // The supervisor is gone: nobody accepts connections any more.
+  process.on('disconnect', () => {
+    heard.start.reject(new Error('the supervisor has ended'));
+    heard.serve.resolve('');
+    heard.leave.resolve(0);
+  });
+  // A terminal and a service manager signal all processes of the service: the supervisor says what that means.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  const alive = sayAlive();
+  try {
+    return await work(number);
+  } finally {
+    clearInterval(alive);
+    if (process.connected) process.disconnect();
+  }
+}
 
-async function work(): Promise<number> {
+async function work(number: number): Promise<number> {
   let platform: Platform | undefined;
   try {
     const start = await heard.start.promise;
-    platform = await prepare(start);
+    platform = await prepare(start, number);
     const sandbox = start.sandbox ? await openSandbox(platform) : undefined;
     say({ kind: 'prepared' });
     const origin = await heard.serve.promise;
+    if (origin === '') return 0;
     const service = await startService(platform, {
       acceptedAt: origin,
       worker: number,
@@ -68,7 +73,7 @@ async function work(): Promise<number> {
   }
 }
 
-async function prepare({ databasePool, connectionsNeeded, embedded }: Start): Promise<Platform> {
+async function prepare({ databasePool, connectionsNeeded, embedded }: Start, number: number): Promise<Platform> {
   const config = { ...readConfig(process.env), databasePoolMax: databasePool };
   const platform = await openPlatform({
     config,
@@ -114,6 +119,7 @@ function hear(message: ToWorker | undefined, handle: unknown): void {
     case 'release':
       return state.service?.connections?.release(message.count);
     case 'leave':
+      heard.serve.resolve('');
       return heard.leave.resolve(message.lingerMs);
     case undefined:
       return;

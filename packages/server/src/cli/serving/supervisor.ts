@@ -2,10 +2,12 @@
  * The supervisor of a node: starts its workers, hands them connections, and replaces those that die, hang, grow too large or are
  * to run other code. It reads no request and loads nothing of FHIR.
  */
+import type { ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../base/config.ts';
 import type { Log } from '../../base/log.ts';
 import type { ReplacementReason } from '../../base/worker-metrics.ts';
+import { forkWorker } from './fork-worker.ts';
 import { type FrontDoor, openFrontDoor } from './front-door.ts';
 import { type GatheredMetrics, gatherMetrics } from './gathered-metrics.ts';
 import { aliveEveryMs, type SandboxLines, type ToWorker } from './messages.ts';
@@ -17,6 +19,13 @@ export interface SupervisorOptions {
   readonly config: Pick<Config, 'host' | 'port' | 'drainMs' | 'workerMemoryMb'>;
   readonly log: Log;
   readonly workers: number;
+  /** The process of the first worker, which loads its modules already. */
+  readonly firstChild: ChildProcess;
+  /** What workers start with, once there is a database. */
+  readonly starts: Promise<WorkerStarts>;
+}
+
+export interface WorkerStarts {
   /** Said to the first worker, which prepares the database. */
   readonly first: ToWorker;
   /** Said to all others. */
@@ -76,6 +85,7 @@ export class Supervisor {
   readonly #cores = readMachine().cores;
   /** How many of the workers get connections. */
   #activeCount: number;
+  #later: ToWorker | undefined;
   #door: FrontDoor | undefined;
   #runner: WorkerProcess | undefined;
   #isStarted = false;
@@ -113,11 +123,17 @@ export class Supervisor {
     const [firstSlot] = this.#slots;
     if (firstSlot === undefined) return;
     const { host, port } = this.#options.config;
-    const first = this.#spawn(firstSlot, this.#options.first);
+    const first = this.#watchOver(firstSlot, this.#options.firstChild);
+    const starts = await this.#options.starts.catch((error) => {
+      first.kill();
+      throw error;
+    });
+    this.#later = starts.later;
+    first.say(starts.first);
     await first.prepared;
     this.#door = await openFrontDoor(host, port);
     const bringUp = async (slot: Slot): Promise<void> => {
-      const worker = slot === firstSlot ? first : this.#spawn(slot, this.#options.later);
+      const worker = slot === firstSlot ? first : this.#spawn(slot);
       const sandbox = await this.#admit(slot, worker);
       if (slot === firstSlot) this.sandbox = sandbox;
     };
@@ -154,9 +170,18 @@ export class Supervisor {
     for (const worker of this.#workers) worker.kill();
   }
 
-  #spawn(slot: Slot, start: ToWorker): WorkerProcess {
-    const { log, workers } = this.#options;
-    const worker = new WorkerProcess(slot.number, countCollectorThreads(workers, readMachine()), {
+  #spawn(slot: Slot): WorkerProcess {
+    const { workers } = this.#options;
+    const child = forkWorker(slot.number, countCollectorThreads(workers, readMachine()));
+    const worker = this.#watchOver(slot, child);
+    if (this.#later !== undefined) worker.say(this.#later);
+    return worker;
+  }
+
+  /** The process waits until it is told to start. */
+  #watchOver(slot: Slot, child: ChildProcess): WorkerProcess {
+    const { log } = this.#options;
+    const worker = new WorkerProcess(slot.number, child, {
       onTaken: (each, id) => this.#door?.taken(each, id),
       onVitals: (each) => this.#lookAtMemory(slot, each),
       onEnd: (each, end) => this.#ended(slot, each, end),
@@ -164,7 +189,6 @@ export class Supervisor {
     this.#workers.add(worker);
     slot.startedAtMs = performance.now();
     log.debug({ worker: slot.number, pid: worker.pid }, 'worker starts');
-    worker.say(start);
     return worker;
   }
 
@@ -188,7 +212,7 @@ export class Supervisor {
     slot.isChanging = true;
     const old = slot.current;
     try {
-      await this.#admit(slot, this.#spawn(slot, this.#options.later));
+      await this.#admit(slot, this.#spawn(slot));
     } catch (error) {
       this.#options.log.error({ err: error, worker: slot.number }, 'a worker cannot be replaced');
       return false;
@@ -214,7 +238,7 @@ export class Supervisor {
       await delay(pausesMs[Math.min(slot.failures, pausesMs.length - 1)]);
       if (this.#isStopping) break;
       try {
-        await this.#admit(slot, this.#spawn(slot, this.#options.later));
+        await this.#admit(slot, this.#spawn(slot));
       } catch (error) {
         const fields = { err: error, worker: slot.number };
         this.#options.log.error(fields, 'a worker cannot be started and will be tried again');

@@ -1,7 +1,6 @@
 /** A worker as the supervisor sees it: a child process, what it says, and whether it still says anything. */
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { MetricValues } from '../../base/worker-metrics.ts';
 import type { Taker } from './front-door.ts';
 import {
@@ -24,8 +23,6 @@ export interface WorkerEvents {
   onVitals(worker: WorkerProcess, vitals: Vitals): void;
   onEnd(worker: WorkerProcess, end: WorkerEnd): void;
 }
-
-const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /** How long the page of metrics waits for a worker. */
 const measureMaxMs = 1000;
@@ -63,15 +60,7 @@ export class WorkerProcess implements Taker {
   #vitalsAtMs = 0;
   #connections = 0;
 
-  /**
-   * Starts it from the code on disk. It says on standard error why it cannot start.
-   * @param collectorThreads as `countCollectorThreads`
-   */
-  constructor(number: number, collectorThreads: number, events: WorkerEvents) {
-    const child = fork(program, [String(number)], {
-      execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
+  constructor(number: number, child: ChildProcess, events: WorkerEvents) {
     this.number = number;
     this.pid = child.pid ?? 0;
     this.prepared = this.#prepared.promise;
@@ -84,7 +73,10 @@ export class WorkerProcess implements Taker {
     child.on('message', (message) => this.#hear(readMessage<FromWorker>(message)));
     const ended = Promise.withResolvers<WorkerEnd>();
     this.ended = ended.promise;
+    let isOver = false;
     const end = (how: WorkerEnd): void => {
+      if (isOver) return;
+      isOver = true;
       const failure = new WorkerStartFailure(number, how);
       this.#prepared.reject(failure);
       this.#serving.reject(failure);
@@ -97,6 +89,9 @@ export class WorkerProcess implements Taker {
       // A process that could not be made has no other end; otherwise a message came too late.
       if (child.pid === undefined) queueMicrotask(() => end({ status: null, signal: null }));
     });
+    const { exitCode: status, signalCode: signal } = child;
+    const isEnded = child.pid === undefined || status !== null || signal !== null;
+    if (isEnded) queueMicrotask(() => end({ status, signal })); // before anybody listened
   }
 
   get vitals(): Vitals | undefined {
