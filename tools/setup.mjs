@@ -12,7 +12,8 @@ import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { install } from './setup/install.mjs';
-import { launch } from './setup/launch.mjs';
+import { launch, runHere } from './setup/launch.mjs';
+import { isRunningPinnedNode } from './setup/pinned-node.mjs';
 import { SetupError, say } from './setup/report.mjs';
 
 const nodeMajorMin = 20;
@@ -21,12 +22,15 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /**
  * Installs what is missing, then runs `script` (a path from the root of the clone) until it ends. Ends this process
  * with the exit code or the signal of the script; with 1 and one line on stderr if the set-up itself fails.
+ * @param mayRunHere whether the script may run in this process, where that is the pinned Node already: a process less
  */
-export async function run(script, scriptArguments) {
+export async function run(script, scriptArguments, { mayRunHere = false } = {}) {
   try {
     requireNode();
     await install(root);
-    if (script !== undefined) await launch(root, resolve(root, script), scriptArguments);
+    if (script === undefined) return;
+    const runScript = mayRunHere && isRunningPinnedNode(root) ? runHere : launch;
+    await runScript(root, resolve(root, script), scriptArguments);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(error.message);

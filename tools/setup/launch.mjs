@@ -4,7 +4,9 @@
  * started it) is killed: nothing that still holds a port stays behind.
  */
 import { spawn } from 'node:child_process';
+import module from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { isRunningNodeRecent, nodeMajorMin, nodeProgram, platform } from './pinned-node.mjs';
 import { SetupError, say } from './report.mjs';
 
@@ -24,6 +26,18 @@ export async function launch(root, script, scriptArguments) {
   });
   if (signal !== null) process.kill(process.pid, signal);
   process.exitCode = code ?? 1;
+}
+
+/** Runs `script` in this process, which goes on until the script ends. */
+export async function runHere(root, script, scriptArguments) {
+  process.env.NODE_COMPILE_CACHE ??= compileCache(root); // for processes that the script starts
+  module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
+  process.argv.splice(1, Number.POSITIVE_INFINITY, script, ...scriptArguments);
+  watchParent(() => {
+    say('npm has ended; stopping');
+    process.kill(process.pid, 'SIGTERM');
+  })?.unref();
+  await import(pathToFileURL(script).href);
 }
 
 function runWith(root, program, script, scriptArguments) {

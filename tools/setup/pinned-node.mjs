@@ -2,7 +2,7 @@
  * Where the pinned Node is. npm installs it as an ordinary package without an install script, one package per platform
  * (optionalDependencies in package.json), so the lock file holds its hash.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupError } from './report.mjs';
 
@@ -22,6 +22,13 @@ export const platform = `${process.platform}-${process.arch}`;
 /** Whether the Node that runs this file could run the sources too. */
 export function isRunningNodeRecent() {
   return Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
+}
+
+/** Whether the Node that runs this file is the pinned one. */
+export function isRunningPinnedNode(root) {
+  const program = programs[platform];
+  const file = program && join(root, 'node_modules', program);
+  return file !== undefined && existsSync(file) && realpathSync(file) === realpathSync(process.execPath);
 }
 
 /** Whether npm has installed all that this platform can have. */

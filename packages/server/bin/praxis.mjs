@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The `praxis` command. In a clone it goes through the set-up, which installs what is missing and runs the pinned Node;
- * elsewhere (the container image) the Node that runs it must be recent enough.
+ * The `praxis` command. In a clone it goes through the set-up, which installs what is missing and runs the pinned Node, in
+ * this process if that one runs it; elsewhere (the container image) the Node that runs it must be recent enough.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const nodeMajorMin = 24;
 
 if (existsSync(setup)) {
   const { run } = await import(setup.href);
-  await run(fileURLToPath(main), process.argv.slice(2));
+  await run(fileURLToPath(main), process.argv.slice(2), { mayRunHere: true });
 } else if (Number.parseInt(process.versions.node, 10) >= nodeMajorMin) {
   // The command-line parser of main.ts reads what follows the script's own name.
   process.argv[1] = fileURLToPath(main);
