@@ -3,6 +3,7 @@
  * Of this process, in memory (docs/decisions/0241).
  */
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from './bounded-entries.ts';
 
 export interface RecentUse {
   /** Adds what the application has used. */
@@ -19,7 +20,7 @@ const applicationsMax = 10_000;
 
 /** @param now monotonic time in ms */
 export function openRecentUse(now: () => number = () => performance.now()): RecentUse {
-  const uses = new LRUCache<number, { ms: number; atMs: number }>({ max: applicationsMax });
+  const uses = new LRUCache<number, { ms: number; atMs: number }>(boundEntries(applicationsMax));
   const decayed = (use: { readonly ms: number; readonly atMs: number }, nowMs: number): number =>
     use.ms * 2 ** ((use.atMs - nowMs) / halfLifeMs);
   return {

@@ -4,6 +4,7 @@
  * work: those who own the queue decide when the next piece is taken.
  */
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from './bounded-entries.ts';
 
 /** Whose turn it is. */
 export interface Turn {
@@ -29,7 +30,7 @@ type Line<T> = Map<Turn['firm'], Set<T>>;
 export class TurnQueue<T> {
   readonly #lines = new Map<number, Line<T>>();
   readonly #sizes = new Map<number, number>();
-  readonly #lastTurns = new LRUCache<string, number>({ max: rememberedMax });
+  readonly #lastTurns = new LRUCache<string, number>(boundEntries(rememberedMax));
   #size = 0;
   #turns = 0;
 

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { getSearchParameters, resourceTypes } from '@praxis/fhir';
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../base/bounded-entries.ts';
 import { normalizeSystem } from './kinds/code-systems.ts';
 
 /** The number of "no system", and of systems in rows that have none. */
@@ -23,7 +24,7 @@ const systemsMax = 10_000;
 
 const typeNumbers: ReadonlyMap<string, number> = new Map(resourceTypes.map((type, index) => [type, index + 1]));
 const parameterNumbers = new Map<string, number>();
-const systemNumbers = new LRUCache<string, string>({ max: systemsMax });
+const systemNumbers = new LRUCache<string, string>(boundEntries(systemsMax));
 
 /**
  * 1 to 146: the position of the type in R4's alphabetical list, which is frozen with R4.

@@ -3,6 +3,7 @@
  * the same slow search, sent again and again, does not hold connections for the whole limit each time (docs/decisions/0240).
  */
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../../base/bounded-entries.ts';
 import { type Asker, serviceApplication } from './shares.ts';
 
 /** The limit is lowered to this part of the setting at most. */
@@ -22,7 +23,9 @@ export class Patience {
   readonly wholeMs: number;
   readonly #now: () => number;
   /** By application and firm. */
-  readonly #lowered = new LRUCache<string, { readonly limitMs: number; readonly untilMs: number }>({ max: callersMax });
+  readonly #lowered = new LRUCache<string, { readonly limitMs: number; readonly untilMs: number }>(
+    boundEntries(callersMax),
+  );
 
   /** @param limitMs the statement timeout; 0 = none, and then nothing is lowered. @param now monotonic time in ms */
   constructor(limitMs: number, now: () => number = () => performance.now()) {

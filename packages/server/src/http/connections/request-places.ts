@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../../base/bounded-entries.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { openWaitingRoom, type WaitingRoom } from './waiting-room.ts';
 
@@ -68,7 +69,7 @@ const unknown = -1;
 export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
   const max = options.placesMax ?? placesMax;
   const held = new Map<number, number>();
-  const applications = new LRUCache<string, number>({ max: keysMax });
+  const applications = new LRUCache<string, number>(boundEntries(keysMax));
   const reserved = new WeakMap<PlacedRequest, { readonly application: number; readonly key: string }>();
   let heldByAll = 0;
   const add = (application: number, count: 1 | -1): void => {

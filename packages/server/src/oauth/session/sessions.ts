@@ -8,6 +8,7 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../../base/bounded-entries.ts';
 import { pointRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { CredentialUses } from '../client-auth/credential-uses.ts';
@@ -42,7 +43,7 @@ const policiesMax = 2_000;
 /** The sessions of one process. */
 export function openSessions(options: SessionOptions): Sessions {
   const { database, clock } = options;
-  const sessions = new LRUCache<string, Session>({ max: options.sessionsMax });
+  const sessions = new LRUCache<string, Session>(boundEntries(options.sessionsMax));
   const names = new WeakMap<Session, string>();
   const policies = openPolicies(policiesMax);
 

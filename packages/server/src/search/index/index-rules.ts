@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../../base/bounded-entries.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 
 /**
@@ -20,7 +21,7 @@ export interface IndexRulesContext {
 }
 
 /** Contexts that are remembered: a few for each firm. */
-const remembered = new LRUCache<string, number>({ max: 10_000 });
+const remembered = new LRUCache<string, number>(boundEntries(10_000));
 
 /**
  * The number of the rules, 31 bits; undefined where the firm has search parameters of its own, whose rows jobs add and delete

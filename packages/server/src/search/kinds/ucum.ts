@@ -5,6 +5,7 @@
 import { createRequire } from 'node:module';
 import type { BudgetedWork, StepBudget } from '@praxis/fhir';
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../../base/bounded-entries.ts';
 
 export const ucumSystem = 'http://unitsofmeasure.org';
 
@@ -59,7 +60,7 @@ interface Unit {
   readonly isSpecial_: boolean;
 }
 
-const known = new LRUCache<string, { readonly unit: CanonicalUnit | undefined }>({ max: unitsMax });
+const known = new LRUCache<string, { readonly unit: CanonicalUnit | undefined }>(boundEntries(unitsMax));
 let library: UnitLibrary | undefined;
 
 /**
