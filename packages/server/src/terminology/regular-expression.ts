@@ -5,7 +5,8 @@
  *
  * https://hl7.org/fhir/R4/valueset-filter-operator.html · https://github.com/google/re2/wiki/Syntax
  */
-import { RE2JS, RE2JSException } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
 import type { Effort } from './effort.ts';
 import { measurePattern } from './pattern-size.ts';
 
@@ -53,7 +54,16 @@ function requireUnderstood(pattern: string): void {
   }
 }
 
+let library: typeof import('re2js') | undefined;
+
+/** Its tables of characters are large, and few filters have a pattern: only those load it. */
+function loadLibrary(): typeof import('re2js') {
+  library ??= createRequire(import.meta.url)('re2js') as typeof import('re2js');
+  return library;
+}
+
 function compile(pattern: string): RE2JS {
+  const { RE2JS, RE2JSException } = loadLibrary();
   try {
     return RE2JS.compile(pattern, RE2JS.DOTALL);
   } catch (error) {
