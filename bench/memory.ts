@@ -7,13 +7,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { fitLine } from './regression.ts';
 import type { Call } from './service/line.ts';
 import { sendAll, type Workload } from './service/load.ts';
-import { type BenchNode, openGround, startNode } from './service/nodes.ts';
+import { listWorkers, openGround, startNode } from './service/nodes.ts';
 import { firmPrefix } from './service/prepare.ts';
 import { inYard } from './service/processes.ts';
 import { basicRows, openWorkloads } from './service/rows/rows.ts';
-import { childrenOf, residentBytesOf } from './siege/processes.ts';
+import { residentBytesOf } from './siege/processes.ts';
 
 const endMax = 1.3;
 const growthMax = 0.1;
@@ -60,7 +61,7 @@ export async function benchMemory(args: readonly string[]): Promise<number> {
     const node = await startNode(yard, ground, Number(values.workers));
     const all = await openWorkloads(node.origin, ground.prepared);
     const workloads = all.filter(({ name }) => basicRows.includes(name));
-    const pids = workersOf(node);
+    const pids = listWorkers(node);
     const read = (): number[] => pids.map(residentBytesOf);
     const taken: Reading[] = [];
     const note = (done: number): void => void taken.push({ requests: done, bytes: read() });
@@ -83,12 +84,6 @@ export async function benchMemory(args: readonly string[]): Promise<number> {
     const recoveredMs = await recover(taken[0]?.bytes ?? [], read);
     return report(taken, peak, read(), recoveredMs);
   });
-}
-
-function workersOf({ pid }: BenchNode): number[] {
-  return childrenOf(pid)
-    .filter(({ command }) => command.includes('serving/worker'))
-    .map((worker) => worker.pid);
 }
 
 /** Request number `index`: the basic rows of `npm run bench` in turns, and in between creates of drawn sizes. */
@@ -147,7 +142,7 @@ function report(
   for (const [index, bytes] of first.bytes.entries()) {
     const ratio = (last.bytes[index] ?? Number.NaN) / bytes;
     const half = taken.slice(Math.floor(taken.length / 2));
-    const growth = grownBy(half.map((each) => [each.requests, each.bytes[index] ?? Number.NaN])) / bytes;
+    const growth = fitLine(half.map((each) => [each.requests, each.bytes[index] ?? Number.NaN])).rise / bytes;
     isBroken ||= !(ratio <= endMax && growth <= growthMax);
     const cells = [bytes, last.bytes[index]].map(megabytes);
     const rest = [peak[index], after[index]].map(megabytes);
@@ -159,16 +154,6 @@ function report(
       : `\nBack to ${recoveredMax} times ${(recoveredMs / 1000).toFixed(0)} s after the large bodies`,
   );
   return isBroken ? 1 : 0;
-}
-
-/** By how much the regression line of the points rises from the first to the last. */
-function grownBy(points: readonly (readonly [x: number, y: number])[]): number {
-  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [meanX, meanY] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
-  const covariance = mean(points.map(([x, y]) => (x - meanX) * (y - meanY)));
-  const variance = mean(points.map(([x]) => (x - meanX) ** 2));
-  const width = (points.at(-1)?.[0] ?? 0) - (points[0]?.[0] ?? 0);
-  return variance === 0 ? 0 : (covariance / variance) * width;
 }
 
 function megabytes(bytes: number | undefined): string {

@@ -17,7 +17,7 @@ import { openLog } from '../../packages/server/src/base/log.ts';
 import { sql } from '../../packages/server/src/database/sql.ts';
 import { ledgerRows } from '../ledger-rows.ts';
 import type { Ground } from './nodes.ts';
-import { firmPrefix, patientId } from './prepare.ts';
+import { firmPrefix, type Place, patientId } from './prepare.ts';
 
 const rowsPerStatement = 1_000;
 const writers = 4;
@@ -62,7 +62,7 @@ export async function fillLedger({ connections, settings, prepared }: Ground, ev
 }
 
 /** Does at once what autovacuum and the checkpointer of the embedded database would do while the bench measures. */
-export async function tidyGround({ connections, settings }: Ground): Promise<void> {
+export async function tidyGround({ connections, settings }: Place): Promise<void> {
   const file = path.join(settings['PRAXIS_DATA_DIR'] ?? '', '..', 'postgres', 'credentials.json');
   const { praxis_superuser: password } = JSON.parse(readFileSync(file, 'utf8'));
   // Checkpoints are for superusers.

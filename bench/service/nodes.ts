@@ -10,15 +10,20 @@ import { urlOf } from '../../packages/server/test/support/nodes.ts';
 import { startStockCluster } from '../../packages/server/test/support/stock-cluster.ts';
 import { cpuMicrosOfTrees } from '../cpu.ts';
 import { end, freePort, serve } from '../siege/installation.ts';
+import { childrenOf } from '../siege/processes.ts';
 import type { Server } from './load.ts';
 import { type Place, type Prepared, prepareFirm } from './prepare.ts';
 import type { Yard } from './processes.ts';
 
-/** A database with the firm of the bench. */
-export interface Ground extends Place {
-  readonly prepared: Prepared;
+/** A database that runs. */
+export interface RunningPlace extends Place {
   /** The first process of the database. */
   readonly pid: number;
+}
+
+/** A database with the firm of the bench. */
+export interface Ground extends RunningPlace {
+  readonly prepared: Prepared;
 }
 
 /** Starts an embedded database that belongs to the bench, so that several nodes may use it, and fills it. */
@@ -36,19 +41,29 @@ export async function openStockGround(yard: Yard, programs: string, patients: nu
   return await fillGround(yard.directory(), cluster, patients);
 }
 
-async function fillGround(
-  dataDir: string,
-  { owner, runtime, pid }: { readonly owner: ConnectionParts; readonly runtime: ConnectionParts; readonly pid: number },
-  patients: number,
-): Promise<Ground> {
-  const connections = { owner, runtime, stop: async () => undefined };
-  const settings = {
-    PRAXIS_DATA_DIR: path.join(dataDir, 'node'),
-    PRAXIS_SECRET_KEY: makeSecret(),
-    DATABASE_URL: urlOf(owner),
-    PRAXIS_RUNTIME_DATABASE_URL: urlOf(runtime),
+async function fillGround(dataDir: string, database: RunningDatabase, patients: number): Promise<Ground> {
+  const place = buildPlace(dataDir, database, makeSecret());
+  return { ...place, prepared: await prepareFirm(dataDir, patients, place) };
+}
+
+interface RunningDatabase {
+  readonly owner: ConnectionParts;
+  readonly runtime: ConnectionParts;
+  readonly pid: number;
+}
+
+/** A database that the bench has started, and the settings that lead nodes to it. @param dataDir what nodes keep is in it */
+export function buildPlace(dataDir: string, { owner, runtime, pid }: RunningDatabase, secretKey: string): RunningPlace {
+  return {
+    connections: { owner, runtime, stop: async () => undefined },
+    settings: {
+      PRAXIS_DATA_DIR: path.join(dataDir, 'node'),
+      PRAXIS_SECRET_KEY: secretKey,
+      DATABASE_URL: urlOf(owner),
+      PRAXIS_RUNTIME_DATABASE_URL: urlOf(runtime),
+    },
+    pid,
   };
-  return { connections, settings, pid, prepared: await prepareFirm(dataDir, patients, { connections, settings }) };
 }
 
 export interface BenchNode extends Server {
@@ -62,14 +77,14 @@ export interface BenchNode extends Server {
  */
 export async function startNode(
   yard: Yard,
-  ground: Ground,
+  place: RunningPlace,
   workers: number,
   more: Readonly<Record<string, string>> = {},
 ): Promise<BenchNode> {
   const port = String(await freePort());
   const environment = {
     ...more,
-    ...ground.settings,
+    ...place.settings,
     PRAXIS_PORT: port,
     PRAXIS_WORKERS: String(workers),
     PRAXIS_RATE_LIMIT: '0',
@@ -81,6 +96,13 @@ export async function startNode(
   return {
     origin: `http://127.0.0.1:${port}`,
     pid,
-    cpuMicros: async () => cpuMicrosOfTrees([pid, ground.pid]),
+    cpuMicros: async () => cpuMicrosOfTrees([pid, place.pid]),
   };
+}
+
+/** Pids of the processes of a node that answer requests. */
+export function listWorkers({ pid }: BenchNode): readonly number[] {
+  return childrenOf(pid)
+    .filter(({ command }) => command.includes('serving/worker'))
+    .map((worker) => worker.pid);
 }
