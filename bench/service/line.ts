@@ -11,6 +11,14 @@ export interface Call {
   readonly body?: string;
 }
 
+/** An answer with what it said. */
+export interface WholeAnswer {
+  readonly status: number;
+  /** The status line and the headers, as they came. */
+  readonly head: string;
+  readonly body: string;
+}
+
 const endOfHead = Buffer.from('\r\n\r\n');
 /** What a body in chunks ends with. JSON, which all bodies here are, holds no line break followed by a return. */
 const lastChunk = '\r\n0\r\n\r\n';
@@ -29,6 +37,10 @@ export class Line {
   /** Bytes of the body that have not come; undefined: it comes in chunks, the last bytes of which are `#tail`. */
   #left: number | undefined;
   #tail = '';
+  /** The head of the last answer. */
+  #headText = '';
+  /** What has come of a body that is wanted. */
+  #parts: Buffer[] | undefined;
 
   constructor(origin: string) {
     const { hostname, port } = new URL(origin);
@@ -43,6 +55,15 @@ export class Line {
     this.#answer = Promise.withResolvers();
     this.#socket.write(this.#textOf(call));
     return this.#answer.promise;
+  }
+
+  /** The answer, head and body with it. */
+  async exchange(call: Call): Promise<WholeAnswer> {
+    const parts: Buffer[] = [];
+    this.#parts = parts;
+    const status = await this.send(call);
+    const body = Buffer.concat(parts);
+    return { status, head: this.#headText, body: this.#left === undefined ? joinChunks(body) : body.toString() };
   }
 
   close(): void {
@@ -66,6 +87,7 @@ export class Line {
       this.#socket = undefined;
       this.#answer?.reject(new Error('the connection ended before the answer', { cause }));
       this.#answer = undefined;
+      this.#parts = undefined;
     });
     return socket;
   }
@@ -79,7 +101,8 @@ export class Line {
       return;
     }
     this.#head = undefined;
-    this.#readHead(all.toString('latin1', 0, end).toLowerCase());
+    this.#headText = all.toString('latin1', 0, end);
+    this.#readHead(this.#headText.toLowerCase());
     // The break before the body is a part of it: a body in chunks may be the last chunk alone.
     this.#tail = '\r\n';
     this.#takeBody(all.subarray(end + endOfHead.length));
@@ -93,6 +116,7 @@ export class Line {
   }
 
   #takeBody(bytes: Buffer): void {
+    this.#parts?.push(bytes);
     if (this.#left === undefined) {
       const from = Math.max(0, bytes.length - lastChunk.length);
       this.#tail = `${this.#tail}${bytes.toString('latin1', from)}`.slice(-lastChunk.length);
@@ -110,7 +134,20 @@ export class Line {
     }
     const answer = this.#answer;
     this.#answer = undefined;
+    this.#parts = undefined;
     answer?.resolve(this.#status);
+  }
+}
+
+/** The text of a body in chunks (https://www.rfc-editor.org/rfc/rfc9112#section-7.1). */
+function joinChunks(bytes: Buffer): string {
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const from = bytes.indexOf('\r\n', at) + 2;
+    const length = Number.parseInt(bytes.toString('latin1', at, from), 16);
+    if (from < 2 || !(length > 0)) return Buffer.concat(parts).toString();
+    parts.push(bytes.subarray(from, from + length));
+    at = from + length + 2;
   }
 }
 
