@@ -1,12 +1,13 @@
 /**
  * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size] [options]]`: each bench tells its options at its top.
+ * memory | stock | ledger | ledger-size | practice-day] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
 import { benchIdle } from './idle.ts';
 import { benchLedgerSize } from './ledger-size.ts';
 import { benchMemory } from './memory.ts';
+import { benchPracticeDay } from './practice-day/bench-practice-day.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
@@ -46,6 +47,8 @@ const benches: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   ledger: benchLedger,
   /** Bytes that an access leaves in the ledger. */
   'ledger-size': benchLedgerSize,
+  /** 20 practices at work, by one worker or two. */
+  'practice-day': benchPracticeDay,
 };
 
 const [first = '', ...rest] = process.argv.slice(2);
