@@ -6,6 +6,7 @@
  *     npm run bench [-- --rounds 7 --seconds 1 --connections 16 --patients 2500 --workers 1 --rows create,update]
  *     npm run bench -- [--judge] [--json FILE] [--profile DIRECTORY]
  *     npm run bench -- --against DIRECTORY [--profile DIRECTORY]
+ *     npm run bench -- --against URL (against-server/bench-server.ts)
  *
  * `--judge`: ends with an error when a row is beyond its bar by more than the uncertainty of its ratio. `--json`: writes the
  * figures of every round there. `--against`: beside the service of another checkout of the project instead, whose node_modules
@@ -17,6 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { openLog } from '../../packages/server/src/base/log.ts';
 import { openDatabase } from '../../packages/server/src/database/database.ts';
+import { benchServer, namesServer } from '../against-server/bench-server.ts';
 import { cpuMicrosOfTrees } from '../cpu.ts';
 import { type BookingCost, measureBookings } from './booking-cost.ts';
 import { type Caller, openCaller } from './caller.ts';
@@ -44,6 +46,7 @@ const bookingRow = 'booking';
 
 /** Runs the bench with these arguments; returns the exit status. */
 export async function benchService(args: readonly string[]): Promise<number> {
+  if (namesServer(args)) return await benchServer(args);
   const defaults = { rounds: '7', seconds: '1', patients: '2500' };
   const read = readRowOptions(args, defaults, ['against', 'profile', 'json', 'workers'], ['judge']);
   const { options, values } = read;

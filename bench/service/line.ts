@@ -1,8 +1,9 @@
 /**
- * A kept connection to a server of this machine, with next to no work for each request: who shares the processors with what it
+ * A kept connection to a server, with next to no work for each request: who shares the processors with what it
  * measures must leave them to it.
  */
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT';
@@ -26,8 +27,7 @@ const noBody: ReadonlySet<number> = new Set([204, 304]);
 
 /** One request at a time. */
 export class Line {
-  readonly #host: string;
-  readonly #port: number;
+  readonly #origin: URL;
   #socket: Socket | undefined;
   #answer: PromiseWithResolvers<number> | undefined;
   /** What has come of the head; undefined: it has come. */
@@ -43,9 +43,7 @@ export class Line {
   #parts: Buffer[] | undefined;
 
   constructor(origin: string) {
-    const { hostname, port } = new URL(origin);
-    this.#host = hostname;
-    this.#port = Number(port);
+    this.#origin = new URL(origin);
   }
 
   /** The status of the answer, when its last byte has come. */
@@ -71,12 +69,12 @@ export class Line {
   }
 
   #textOf({ method, path, headers, body }: Call): string {
-    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#host}:${this.#port}\r\n${textOfHeaders(headers)}`;
+    const head = `${method} ${path} HTTP/1.1\r\nhost: ${this.#origin.host}\r\n${textOfHeaders(headers)}`;
     return body === undefined ? `${head}\r\n` : `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   }
 
   #open(): Socket {
-    const socket = connect({ host: this.#host, port: this.#port, noDelay: true });
+    const socket = openSocket(this.#origin);
     let cause: unknown;
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', (error) => {
@@ -137,6 +135,13 @@ export class Line {
     this.#parts = undefined;
     answer?.resolve(this.#status);
   }
+}
+
+function openSocket({ protocol, hostname, port }: URL): Socket {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  if (protocol === 'http:') return connect({ host, port: Number(port || 80), noDelay: true });
+  const socket = connectSecurely({ host, port: Number(port || 443), servername: host, ALPNProtocols: ['http/1.1'] });
+  return socket.setNoDelay();
 }
 
 /** The text of a body in chunks (https://www.rfc-editor.org/rfc/rfc9112#section-7.1). */
