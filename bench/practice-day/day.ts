@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { openRandom, type Random } from '../../packages/server/src/synthetic/random.ts';
+import { quantile } from '../cpu.ts';
 import { scheduleArrivals } from './arrivals.ts';
 import type { Contents } from './installations.ts';
 import { type DayFigures, Journal } from './journal.ts';
@@ -25,6 +26,12 @@ export interface DayOptions {
   readonly rate: number;
   /** Days of the same number are alike. */
   readonly number: number;
+}
+
+/** Figures of an open loop. */
+export interface ScheduledFigures extends DayFigures {
+  /** How much later than due arrivals began, since this process was busy or its timers are coarse: latencies hold it. */
+  readonly late: { readonly p50Ms: number; readonly p99Ms: number };
 }
 
 /** Connections of each application, at most. */
@@ -52,16 +59,18 @@ export async function openStaff(origin: string, contents: Contents): Promise<Sta
 }
 
 /** Runs a day; resolves when the last request of it is answered. */
-export async function runDay(staff: Staff, { seconds, rate, number }: DayOptions): Promise<DayFigures> {
+export async function runDay(staff: Staff, { seconds, rate, number }: DayOptions): Promise<ScheduledFigures> {
   const repeatedBefore = countRepeated(staff);
   const journal = new Journal(seconds);
   const under = new Set<Promise<void>>();
   const random = openRandom(seed, 'arrivals', number);
   const beganMs = performance.now();
+  const lateMs: number[] = [];
   let count = 0;
   for (const dueMs of scheduleArrivals(seconds, rate / requestsPerArrival, random)) {
     const waitMs = beganMs + dueMs - performance.now();
     if (waitMs > 0) await delay(Math.ceil(waitMs));
+    lateMs.push(performance.now() - beganMs - dueMs);
     const visiting = visit(staff, openRandom(seed, number, count), journal, beganMs, dueMs);
     count += 1;
     under.add(visiting);
@@ -72,7 +81,8 @@ export async function runDay(staff: Staff, { seconds, rate, number }: DayOptions
   const isOver = await Promise.race([Promise.all(under).then(() => true), delay(drainMaxMs, false, { ref: false })]);
   if (!isOver) throw new Error(`${under.size} visits have not ended a minute after the day`);
   closeAll(staff);
-  return { ...journal.computeFigures(), repeated: countRepeated(staff) - repeatedBefore };
+  const late = { p50Ms: quantile(lateMs, 0.5), p99Ms: quantile(lateMs, 0.99) };
+  return { ...journal.computeFigures(), late, repeated: countRepeated(staff) - repeatedBefore };
 }
 
 /** As many visits at once as `connections` says, each as soon as another has ended; returns what was answered in time. */

@@ -1,6 +1,7 @@
 /** The tables of a practice day, in Markdown, and what is beyond its bounds. */
 import { opensAt } from './arrivals.ts';
 import type { Cost } from './cost.ts';
+import type { ScheduledFigures } from './day.ts';
 import type { Contents } from './installations.ts';
 import type { DayFigures, Latencies } from './journal.ts';
 import type { MemoryCourse, WorkerMemory } from './memory-course.ts';
@@ -9,7 +10,7 @@ export interface MeasuredDay {
   readonly workers: number;
   /** Requests a second that were asked for. */
   readonly rate: number;
-  readonly day: DayFigures;
+  readonly day: ScheduledFigures;
   readonly cost: Cost;
   readonly memory: MemoryCourse;
 }
@@ -45,6 +46,7 @@ export function formatDay({ workers, day, cost, memory }: MeasuredDay): readonly
   return [
     `workers: ${workers}, a day in ${day.seconds.toFixed(0)} s`,
     `offered ${day.offered.toFixed(1)} requests/s, answered ${day.answered.toFixed(1)}; ${(day.readShare * 100).toFixed(1)} % reads, ${countErrors(day)} errors, ${day.conflicts} slots taken meanwhile, ${day.repeated} sent again on another connection`,
+    `the bench began ${day.late.p50Ms.toFixed(1)} ms late (p50; p99 ${day.late.p99Ms.toFixed(1)}), which latencies hold`,
     `CPU µs/request: ${cost.all.toFixed(0)} (service ${cost.service.toFixed(0)}, database ${cost.database.toFixed(0)}); the bench itself ${cost.caller.toFixed(0)}`,
     '',
     ...formatLatencies('', [['all', all], ["at 8 o'clock", burst], ...Object.entries(kinds)]),
@@ -62,6 +64,8 @@ export function formatDay({ workers, day, cost, memory }: MeasuredDay): readonly
 /** What is beyond its bound. */
 export function listBroken({ day, memory }: MeasuredDay): readonly string[] {
   const broken = listBrokenAnswers(day);
+  if (memory.workers.some(({ points }) => points.some(({ megabytes }) => megabytes === 0)))
+    broken.push('a worker ended');
   if (day.seconds < judgedSecondsMin) return broken;
   if (day.answered < day.offered * answeredMin) broken.push('the service did not keep up with what was offered');
   for (const [index, { mostMegabytes, slope, uncertainty }] of memory.workers.entries()) {
