@@ -16,10 +16,10 @@ export function readSeal({ number, at, epoch, xid, seq, rows, marks, head, signa
 }
 
 /** A number as far as one can be read; where that differs from what a hand has written, the seal's head does not fit. */
-const read = (column: string): Sql =>
+export const readNumber = (column: string): Sql =>
   sql`LEAST(GREATEST(${sql.identifier(column)}, 0), ${Number.MAX_SAFE_INTEGER}::bigint)`;
 
-const sealColumns = sql`number, ${read('at')} AS at, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, rows, marks, head, signature`;
+const sealColumns = sql`number, ${readNumber('at')} AS at, row_epoch AS epoch, row_xid::text AS xid, ${readNumber('row_seq')} AS seq, rows, marks, head, signature`;
 
 /** What the next seal needs of the last one: all but its marks and signature. */
 export interface LastSeal extends CommitPosition {
@@ -30,12 +30,23 @@ export interface LastSeal extends CommitPosition {
 /** Finds a `LastSeal`. */
 export function selectLastSeal(firm: number): Sql {
   return sql`
-    SELECT number, row_epoch AS epoch, row_xid::text AS xid, ${read('row_seq')} AS seq, head FROM audit_seal
+    SELECT number, row_epoch AS epoch, row_xid::text AS xid, ${readNumber('row_seq')} AS seq, head FROM audit_seal
     WHERE firm = ${firm} ORDER BY number DESC LIMIT 1`;
 }
 
 export function selectSealsAfter(firm: number, number: number, limit: number): Sql {
   return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
+}
+
+/** The last seal after a number all of whose rows, and all rows before them, are earlier than a time; no row: there is none. */
+export function selectLastSealBefore(firm: number, after: number, beforeMs: number): Sql {
+  return sql`
+    WITH later AS (
+    SELECT epoch, xid, seq FROM audit_event WHERE firm = ${firm} AND at >= ${beforeMs} ORDER BY epoch, xid, seq LIMIT 1)
+    SELECT s.number FROM audit_seal s
+    WHERE s.firm = ${firm} AND s.number > ${after} AND NOT EXISTS (
+      SELECT FROM later l WHERE (l.epoch, l.xid, l.seq) <= (s.row_epoch, s.row_xid, s.row_seq))
+    ORDER BY s.number DESC LIMIT 1`;
 }
 
 /** Of audit_ledger. */
@@ -168,6 +179,11 @@ export function selectMismatchedRows(firm: number, limit: number): Sql {
 
 export function selectElementLists(firm: number): Sql {
   return sql`SELECT fingerprint, elements FROM audit_elements WHERE firm = ${firm}`;
+}
+
+export function selectNamedLists(firm: number, fingerprints: readonly string[]): Sql {
+  return sql`
+    SELECT fingerprint, elements FROM audit_elements WHERE firm = ${firm} AND fingerprint = ANY (${fingerprints}::text[])`;
 }
 
 /** Versions after a place that have no row in the ledger: each write leaves both with one number. */

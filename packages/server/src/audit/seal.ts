@@ -35,11 +35,21 @@ export interface Seal {
 
 export const beginning: CommitPosition = { epoch: 0, xid: '0', seq: 0 };
 
+/** Where a chain of seals has come to: what the next seal follows. */
+export interface SealEnd {
+  readonly number: number;
+  readonly head: Buffer;
+  readonly place: CommitPosition;
+}
+
 /** How old a row may become before it is sealed; one that is older says that sealing is held up. */
 export const unsealedMaxMs = 600_000;
 
 /** The head before the first seal. */
 export const noHead = Buffer.alloc(32);
+
+/** What the first seal of a ledger follows. */
+export const chainBeginning: SealEnd = { number: 0, head: noHead, place: beginning };
 
 const seqBytes = 8;
 const digestBytes = 16;

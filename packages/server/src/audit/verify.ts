@@ -1,27 +1,17 @@
 /**
  * Checks a ledger against its seals and proofs: which rows were changed, removed or put in by hand, whether a seal or the
- * end is missing. Reads only; may run beside the service.
+ * end is missing. It begins where its archives end. Reads only; may run beside the service.
  */
-import { type Clock, toInstant } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Database, Queryable } from '../database/database.ts';
+import { checkBeginning, type LedgerBeginning } from './archive-check.ts';
+import { type ArchiveRecord, listArchives } from './archive-record.ts';
 import type { HeadFiles } from './head-files.ts';
 import { computeElementsFingerprint } from './ledger-statements.ts';
-import { openProofCheck, type ProofCheck } from './proof.ts';
-import {
-  beginning,
-  buildMark,
-  type CommitPosition,
-  computeHead,
-  type LedgerRow,
-  markBytes,
-  noHead,
-  openSealingKey,
-  readMarkSeq,
-  type Seal,
-  type SealingKey,
-  unsealedMaxMs,
-} from './seal.ts';
+import { openProofCheck } from './proof.ts';
+import { type CommitPosition, type LedgerRow, openSealingKey, type Seal, type SealEnd, unsealedMaxMs } from './seal.ts';
+import { beginSealCheck, listedMax, nameRow, type SealContext, toPrintable } from './seal-check.ts';
 import {
   readSeal,
   type SealRow,
@@ -35,32 +25,28 @@ import {
 } from './seal-statements.ts';
 
 export interface LedgerCheck {
+  /** Those in the database, as are rows. */
   readonly seals: number;
   readonly sealedRows: number;
   /** Rows after the last seal. */
   readonly openRows: number;
+  /** What was moved out of the database. */
+  readonly archives: readonly ArchiveRecord[];
   /** What is wrong, one line each; empty: the ledger is as the server wrote it. */
   readonly findings: readonly string[];
   /** What could not be told. */
   readonly notes: readonly string[];
 }
 
-const findingLengthMax = 500;
-
-/** Lines of one kind that are listed at most. */
-const listedMax = 100;
 const sealsOfPage = 50;
 const rowsOfPage = 5_000;
 
 const notOurs = 'changed or put in by hand: the server has not written it so';
 
-interface Run {
+interface Run extends SealContext {
   readonly ledger: Queryable;
-  readonly firm: number;
   readonly nowMs: number;
-  readonly isProven: ProofCheck;
-  readonly key: SealingKey;
-  readonly findings: string[];
+  seals: number;
   sealedRows: number;
   openRows: number;
 }
@@ -74,69 +60,80 @@ export interface VerifyOptions {
 
 /** The state of one ledger; `firm` may be `serviceLedger`. */
 export async function verifyLedger(options: VerifyOptions, firm: number): Promise<LedgerCheck> {
-  const { database, secrets, clock, heads } = options;
-  const run: Run = {
+  for (;;) {
+    const check = await verifyOnce(options, firm);
+    const now = await listArchives(options.database.forFirm(firm), firm);
+    // Else rows were moved while it looked for them.
+    if (now.at(-1)?.end.number === check.archives.at(-1)?.end.number) return check;
+  }
+}
+
+/**
+ * Checks what seals do not tell: the records of archives, and the tables that lean on the rows. Gives where the ledger begins and
+ * what is wrong.
+ */
+export async function verifyBeginning(
+  options: Pick<VerifyOptions, 'database' | 'secrets' | 'clock'>,
+  firm: number,
+): Promise<LedgerBeginning & { readonly findings: readonly string[] }> {
+  const run = beginRun(options, firm);
+  const found = await checkBeginning(run.ledger, run);
+  await checkTables(run);
+  return { ...found, findings: run.findings.map(toPrintable) };
+}
+
+function beginRun({ database, secrets, clock }: Omit<VerifyOptions, 'heads'>, firm: number): Run {
+  return {
     ledger: database.forFirm(firm),
     firm,
     nowMs: clock.now(),
     isProven: openProofCheck(secrets),
     key: openSealingKey(secrets),
     findings: [],
+    seals: 0,
     sealedRows: 0,
     openRows: 0,
   };
-  const known = heads.read(firm);
-  let last: Seal | undefined;
+}
+
+async function verifyOnce(options: VerifyOptions, firm: number): Promise<LedgerCheck> {
+  const run = beginRun(options, firm);
+  const known = options.heads.read(firm);
+  const { archives, end } = await checkBeginning(run.ledger, run);
+  let last = end;
+  checkKnownSeal(run, last, known);
   for (;;) {
-    const page = await run.ledger.query<SealRow>(selectSealsAfter(firm, last?.number ?? 0, sealsOfPage));
+    const page = await run.ledger.query<SealRow>(selectSealsAfter(firm, last.number, sealsOfPage));
     for (const row of page) {
       const seal = readSeal(row);
       await checkSeal(run, last, seal);
-      if (known?.number === seal.number && known.head !== seal.head.toString('hex'))
-        run.findings.push(`seal ${seal.number} is not the one that this machine has seen`);
+      checkKnownSeal(run, seal, known);
+      run.seals += 1;
       last = seal;
     }
     if (page.length < sealsOfPage) break;
   }
-  await checkOpenRows(run, last?.place ?? beginning);
-  await checkLeaning(run);
-  const notes = checkKnownHead(run, last, known);
-  const { findings, sealedRows, openRows } = run;
-  return { seals: last?.number ?? 0, sealedRows, openRows, findings: findings.map(printable), notes };
+  await checkOpenRows(run, last.place);
+  await checkTables(run);
+  const notes = [...noteArchives(archives), ...checkKnownHead(run, last, known)];
+  const { findings, seals, sealedRows, openRows } = run;
+  return { seals, sealedRows, openRows, archives, findings: findings.map(toPrintable), notes };
 }
 
-async function checkSeal(run: Run, before: Seal | undefined, seal: Seal): Promise<void> {
-  const { findings, firm, key } = run;
-  const expected = (before?.number ?? 0) + 1;
-  const { number, head, signature, marks } = seal;
-  for (let missing = expected; missing < number && missing < expected + listedMax; missing++)
-    findings.push(`seal ${missing} was removed`);
-  if (!key.verifies(head, signature)) findings.push(`seal ${number} is not signed by this installation`);
-  if (number === expected && !computeHead(firm, before?.head ?? noHead, seal).equals(head))
-    findings.push(`seal ${number} was changed, or what it is chained to`);
-  const sealed = new Map<number, Buffer>();
-  for (let at = 0; at + markBytes <= marks.length; at += markBytes) {
-    const mark = marks.subarray(at, at + markBytes);
-    sealed.set(readMarkSeq(mark), mark);
-  }
-  // Rows of seals that are gone have no marks to be compared with.
-  const from = number === expected ? (before?.place ?? beginning) : undefined;
-  if (from !== undefined) await checkSealedRows(run, seal, from, sealed);
-}
-
-async function checkSealedRows(run: Run, seal: Seal, from: CommitPosition, sealed: Map<number, Buffer>): Promise<void> {
-  for await (const row of rowsOf(run, from, seal.place)) {
-    const mark = sealed.get(row.seq);
-    sealed.delete(row.seq);
+async function checkSeal(run: Run, before: SealEnd, seal: Seal): Promise<void> {
+  const check = beginSealCheck(run, before, seal);
+  if (!check.isNext) return;
+  for await (const row of rowsOf(run, before.place, seal.place)) {
     run.sealedRows += 1;
-    if (mark === undefined)
-      run.findings.push(`${nameOf(row)} was put in by hand: seal ${seal.number} does not cover it`);
-    else if (!mark.equals(buildMark(row))) run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}`);
-    else if (!run.isProven(run.firm, row, row.proof))
-      run.findings.push(`${nameOf(row)} was changed after seal ${seal.number}, or put in by hand before it`);
+    check.checkRow(row);
   }
-  for (const seq of [...sealed.keys()].slice(0, listedMax))
-    run.findings.push(`row ${seq} was removed: seal ${seal.number} covers it`);
+  check.finish();
+}
+
+function noteArchives(archives: readonly ArchiveRecord[]): string[] {
+  const last = archives.at(-1);
+  if (last === undefined || last.end.number === last.lastSeal) return [];
+  return [`seals up to ${last.lastSeal} are being moved to ${last.file}: if no audit archive runs, run it again`];
 }
 
 /** What no seal covers yet has proofs, and is not old; each version that was written has its row. */
@@ -144,19 +141,24 @@ async function checkOpenRows(run: Run, from: CommitPosition): Promise<void> {
   let oldest: LedgerRow | undefined;
   for await (const row of rowsOf(run, from, undefined)) {
     run.openRows += 1;
-    if (!run.isProven(run.firm, row, row.proof)) run.findings.push(`${nameOf(row)} was ${notOurs}`);
+    if (!run.isProven(run.firm, row, row.proof)) run.findings.push(`${nameRow(row)} was ${notOurs}`);
     else if (oldest === undefined || row.at < oldest.at) oldest = row;
   }
   if (oldest !== undefined && run.nowMs - oldest.at > unsealedMaxMs)
     run.findings.push(
-      `${nameOf(oldest)} is not sealed yet, and could be removed unnoticed: no service seals, or a transaction does not end`,
+      `${nameRow(oldest)} is not sealed yet, and could be removed unnoticed: no service seals, or a transaction does not end`,
     );
-  const wild = await run.ledger.query<{ seq: string; at: string }>(selectInvalidRows(run.firm, listedMax));
-  for (const { seq, at } of wild) run.findings.push(`row ${seq} (at ${at}) was ${notOurs}`);
   const versions = await run.ledger.query<{ seq: string }>(selectUnauditedVersions(run.firm, from, listedMax));
   for (const { seq } of versions) run.findings.push(`row ${seq} was removed: a version of a resource has that number`);
+}
+
+/** Rows wherever they lie, and the tables that lean on them. */
+async function checkTables(run: Run): Promise<void> {
+  const wild = await run.ledger.query<{ seq: string; at: string }>(selectInvalidRows(run.firm, listedMax));
+  for (const { seq, at } of wild) run.findings.push(`row ${seq} (at ${at}) was ${notOurs}`);
   const copies = await run.ledger.query<{ seqs: readonly string[] }>(selectDuplicateProofs(run.firm, listedMax));
   for (const { seqs } of copies) run.findings.push(`rows ${seqs.join(', ')} are copies of one row`);
+  await checkLeaning(run);
 }
 
 async function* rowsOf(run: Run, from: CommitPosition, upTo: CommitPosition | undefined): AsyncGenerator<LedgerRow> {
@@ -178,21 +180,19 @@ async function checkLeaning({ ledger, firm, findings }: Run): Promise<void> {
       findings.push(`audit_elements ${fingerprint} was changed`);
 }
 
-function checkKnownHead(run: Run, last: Seal | undefined, known: ReturnType<HeadFiles['read']>): string[] {
+type Known = ReturnType<HeadFiles['read']>;
+
+function checkKnownSeal({ findings }: Run, { number, head }: SealEnd, known: Known): void {
+  if (known?.number === number && known.head !== head.toString('hex'))
+    findings.push(`seal ${number} is not the one that this machine has seen`);
+}
+
+function checkKnownHead(run: Run, last: SealEnd, known: Known): string[] {
   for (const { number } of known?.missing ?? [])
     run.findings.push(`the end of the ledger was removed: seal ${number} was there once`);
-  if (known !== undefined && known.number > (last?.number ?? 0))
+  if (known !== undefined && known.number > last.number)
     run.findings.push(`the end of the ledger was removed: this machine has seen seal ${known.number}`);
-  if (known === undefined && last !== undefined)
+  if (known === undefined && last.number > 0)
     return ['this machine has seen no seal of the ledger: whether its end was removed is told where the service runs'];
   return [];
-}
-
-/** What a hand has put into a row must not look like a line of ours, nor speak to a terminal. */
-function printable(line: string): string {
-  return line.replace(/[^\x20-\x7e]/g, '?').slice(0, findingLengthMax);
-}
-
-function nameOf({ seq, at, interaction }: LedgerRow): string {
-  return `row ${seq} (${toInstant(at)} ${interaction})`;
 }

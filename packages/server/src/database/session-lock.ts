@@ -8,7 +8,7 @@ import { makeConnectionError } from './connection-fault.ts';
 import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
 
 /** Keys of such locks: four ASCII bytes. */
-export const sessionLocks = { sandbox: 0x73616e64 } as const;
+export const sessionLocks = { sandbox: 0x73616e64, archive: 0x61726368 } as const;
 
 export interface SessionLockOptions {
   readonly connection: DatabaseConnection;

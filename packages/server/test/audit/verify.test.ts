@@ -8,12 +8,12 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { serviceLedger } from '../../src/audit/audit-row.ts';
 import { commands } from '../../src/cli/commands.ts';
-import type { Database } from '../../src/database/database.ts';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
+import { keepTables, ledgerTables } from './kept-tables.ts';
 import { openSealing } from './sealing.ts';
 
 const dataDir = openScratchDirectory({ after }).path;
@@ -53,26 +53,7 @@ async function verify(): Promise<{ readonly status: number; readonly findings: r
   return { status: exitStatus, findings: output.slice(1).map((line) => line.trim()) };
 }
 
-/** Every row of the tables of the ledger, to bring them back. */
-const tables = [
-  ...['audit_event', 'audit_caller', 'audit_action', 'audit_patient_key', 'audit_patient'],
-  ...['audit_elements', 'audit_seal'],
-];
-
-async function keep(database: Database): Promise<() => Promise<void>> {
-  for (const name of tables) {
-    await database.query(sql`DROP TABLE IF EXISTS ${sql.identifier(`kept_${name}`)}`);
-    await database.query(sql`CREATE TABLE ${sql.identifier(`kept_${name}`)} AS TABLE ${sql.identifier(name)}`);
-  }
-  return async () => {
-    for (const name of tables) {
-      await database.query(sql`TRUNCATE ${sql.identifier(name)}`);
-      await database.query(sql`INSERT INTO ${sql.identifier(name)} TABLE ${sql.identifier(`kept_${name}`)}`);
-    }
-  };
-}
-
-const restore = await keep(owner);
+const restore = await keepTables(owner);
 const sealedRead = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Ash-1' AND interaction = 'read')`;
 const openRead = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'read')`;
 const openWrite = sql`(SELECT seq FROM audit_ledger WHERE firm = ${maple.id} AND id = 'Cherry-1' AND interaction = 'update')`;
@@ -205,7 +186,7 @@ const hands: readonly (readonly [what: string, statements: readonly Sql[], findi
 ];
 
 test('the role of the server can add rows and read them, and nothing else', async () => {
-  for (const name of tables) {
+  for (const name of ledgerTables) {
     const table = sql.identifier(name);
     for (const statement of [
       sql`UPDATE ${table} SET firm = firm`,

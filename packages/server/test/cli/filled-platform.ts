@@ -6,11 +6,12 @@ import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
 import { signIn } from '../../src/admin/sign-in.ts';
 import type { Platform } from '../../src/app.ts';
+import { signArchive, storeArchive } from '../../src/audit/archive-record.ts';
 import { openDimensions } from '../../src/audit/dimensions.ts';
 import { openHeadFiles } from '../../src/audit/head-files.ts';
 import { addRows, buildElementList, proveRows } from '../../src/audit/ledger-statements.ts';
 import { openProver } from '../../src/audit/proof.ts';
-import { openSealingKey } from '../../src/audit/seal.ts';
+import { chainBeginning, openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
 import { listTables } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
@@ -162,9 +163,9 @@ async function keepAnswers({ database, store, clock }: Platform, firm: Firm): Pr
   await openCompletenessJob(database, { now: () => startMs, isSteady: () => true }, 1_000).run();
 }
 
-/** Rows of reads, of today and of the release before, one of some elements, and seals over it and the rows of the writes. */
+/** Rows of reads, of today and of the release before, one of some elements, seals over it and the rows of the writes, and the record of an archive. */
 async function fillLedger(
-  { database, secrets, clock }: Platform,
+  { database, secrets, clock, asOwner }: Platform,
   firm: number,
   files: ScratchDirectory,
 ): Promise<void> {
@@ -183,6 +184,17 @@ async function fillLedger(
   const options = { database, clock, log: testLog, key: openSealingKey(secrets), heads };
   // Other test files have transactions under way in the same cluster.
   while ((await sealNext(options, firm)) !== 'done') await delay(10);
+  const facts = {
+    number: 1,
+    atMs: startMs,
+    file: 'a.ndjson.gz',
+    digest: Buffer.alloc(32, 1),
+    firstSeal: 1,
+    lastSeal: 1,
+  };
+  const moved = { end: chainBeginning, rows: 0, fromMs: startMs, untilMs: startMs, late: 0 };
+  const record = signArchive(openSealingKey(secrets), firm, undefined, { ...facts, ...moved });
+  await asOwner((owner) => owner.query(storeArchive(firm, record)));
 }
 
 /** A search parameter of the firm's own, taken up once and then changed again. */
