@@ -1,9 +1,10 @@
 /**
  * Which application saw which data of a patient, and when: the rows of a ledger that concern the patient and showed
- * something.
+ * something. Rows of archives are not among them: which archives there are is asked apart, so that nobody takes a part for all.
  */
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { type ArchiveRecord, listArchives } from './archive-record.ts';
 import { namesPatient, selectPatientPlaces } from './patient-places.ts';
 
 export interface Disclosure {
@@ -53,4 +54,13 @@ export async function* streamDisclosures(database: Database, question: Disclosur
     if (last === undefined || rows.length < pageRows) return;
     after = { at: last.atMs, seq: last.seq };
   }
+}
+
+/** Archives that have rows of the period, of whichever patients, oldest first. */
+export async function listDisclosureArchives(
+  database: Database,
+  { firm, fromMs, toMs }: DisclosureQuestion,
+): Promise<readonly ArchiveRecord[]> {
+  const archives = await listArchives(database.forFirm(firm), firm);
+  return archives.filter((archive) => archive.untilMs >= fromMs && archive.fromMs < toMs);
 }

@@ -141,6 +141,22 @@ test('the file can be read without praxis: lines of JSON that tell who did what,
   assert.deepEqual(lines.at(-1), { end: { seals: 2, rows: 10, lists: 1 } });
 });
 
+test('the report of disclosures names the archive where its period begins before the end of it', async () => {
+  const disclosures = async (...more: readonly string[]) => {
+    const line = ['audit', 'disclosures', '--firm', 'maple', '--patient', 'Patient/Ash-1', '--csv', ...more];
+    return (await run(...line)).output.slice(1);
+  };
+  const named = [`maple,${dayOf('Birch')},,,archive,audit-sandbox-maple-1-2.ndjson.gz,0,,,`];
+  assert.deepEqual(await disclosures(), named);
+  assert.deepEqual(await disclosures('--from', dayOf('Birch')), named);
+  assert.deepEqual(await disclosures('--from', dayOf('Cherry')), []);
+  assert.deepEqual(await disclosures('--to', dayOf('Ash')), []);
+  assert.match(
+    (await disclosures('--patient', 'Patient/Cherry-1')).join('\n'),
+    /,archive,.*\n.*,read,Patient\/Cherry-1,/,
+  );
+});
+
 test('reads and searches of what is left go on, and so do seals', async () => {
   const caller = await openCaller(service, application, maple);
   const found = async (id: string) => (await caller.get(`AuditEvent?patient=Patient/${id}&_summary=count`)).json.total;

@@ -8,7 +8,7 @@ import { formatRowQuery } from '../../access/row-query.ts';
 import { list, one, type Shape } from '../../actions/schema.ts';
 import { getTargetApplication, getTargetFirm } from '../../actions/targets.ts';
 import { serviceActions } from '../../audit/audit-row.ts';
-import { streamDisclosures } from '../../audit/disclosures.ts';
+import { listDisclosureArchives, streamDisclosures } from '../../audit/disclosures.ts';
 import { listServiceRows } from '../../audit/service-rows.ts';
 import {
   computeEffectiveAccess,
@@ -31,8 +31,8 @@ const disclosure: Shape = {
   at: { kind: 'time', precision: 'instant', label: 'time', description: 'The time.' },
   application: { kind: 'text', description: 'The current name of the application.' },
   subject: { kind: 'text', nullable: true, label: 'caller', description: 'The subject of the token.' },
-  interaction: { kind: 'text', description: 'The request.' },
-  resource: { kind: 'text', description: 'The type, or type and id. Empty: several types.' },
+  interaction: { kind: 'text', description: 'The request. `archive`: rows up to this time are in an archive.' },
+  resource: { kind: 'text', description: 'The type, or type and id. Empty: several types. The file of an archive.' },
   shown: { kind: 'integer', description: 'How many resources the response showed.' },
   elements: { kind: 'text', description: 'The names of the elements, or all.' },
   entries: { kind: 'text', nullable: true, description: 'The access entries that allowed it.' },
@@ -65,6 +65,17 @@ const serviceRow: Shape = {
   times: { kind: 'integer', description: 'How many equal refusals this row stands for.' },
   requestId: { kind: 'text', nullable: true, label: 'request', description: 'The X-Request-Id of the response.' },
 };
+
+/** What tells in place of disclosures that there may be more of them. */
+const archiveRow = {
+  application: '',
+  subject: null,
+  interaction: 'archive',
+  shown: 0,
+  elements: '',
+  entries: null,
+  requestId: null,
+} as const;
 
 const dayMs = 86_400_000;
 
@@ -105,6 +116,8 @@ export const auditActions = [
     method: 'POST',
     path: '/environments/{environment}/firms/{firm}/disclosures',
     summary: 'Report which application saw which data of a patient, and when',
+    description:
+      'Rows of an archive are not in the report. A row `archive` for each archive that has rows of the period stands first and names its file.',
     requestNote: 'The patient stands in the body so that it is in no log of paths.',
     roles: practices,
     fields: {
@@ -123,8 +136,9 @@ export const auditActions = [
       const patientId = /^(?:Patient\/)?([A-Za-z0-9\-.]{1,64})$/.exec(patient)?.[1];
       if (patientId === undefined) return refuseField('patient', 'patient must be Patient/ID');
       const firm = await getTargetFirm(context, path);
-      const rows: object[] = [];
       const wanted = { firm: firm.id, patient: patientId, fromMs: from, toMs: to };
+      const archives = await listDisclosureArchives(context.database, wanted);
+      const rows: object[] = archives.map(({ untilMs, file }) => ({ ...archiveRow, atMs: untilMs, resource: file }));
       for await (const { typeNumber, id, ...row } of streamDisclosures(context.database, wanted)) {
         const type = typeNumber === null ? '' : getTypeName(typeNumber);
         rows.push({ ...row, resource: id === null ? type : `${type}/${id}` });
