@@ -9,7 +9,7 @@ import {
 } from './archive-record.ts';
 import { beginning, type LedgerRow, type SealEnd } from './seal.ts';
 import { listedMax, nameRow, type SealContext } from './seal-check.ts';
-import { type SealRow, selectRowsBetween, selectSealsAfter } from './seal-statements.ts';
+import { selectRowsBetween, selectSealNumbers } from './seal-statements.ts';
 
 /** What the archives of a ledger say of it. */
 export interface LedgerBeginning {
@@ -50,8 +50,8 @@ async function checkMoved(ledger: Queryable, { findings, firm }: SealContext, la
   const rows = await ledger.query<LedgerRow>(selectRowsBetween(firm, beginning, end.place, listedMax));
   for (const row of rows)
     findings.push(`${nameRow(row)} was put in by hand: it lies before the end of archive ${number}`);
-  const seals = await ledger.query<SealRow>(selectSealsAfter(firm, 0, listedMax));
-  for (const seal of seals.filter((each) => each.number <= end.number))
+  const seals = await ledger.query<{ number: number }>(selectSealNumbers(firm, end.number, listedMax));
+  for (const seal of seals)
     findings.push(`seal ${seal.number} was put in by hand: archive ${number} or one before has it`);
   if (late === null) return;
   const [found] = await ledger.query<{ rows: number }>(countRowsUntil(firm, end.place, untilMs));

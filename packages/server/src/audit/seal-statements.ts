@@ -38,6 +38,11 @@ export function selectSealsAfter(firm: number, number: number, limit: number): S
   return sql`SELECT ${sealColumns} FROM audit_seal WHERE firm = ${firm} AND number > ${number} ORDER BY number LIMIT ${limit}`;
 }
 
+/** The numbers of seals up to one. */
+export function selectSealNumbers(firm: number, upTo: number, limit: number): Sql {
+  return sql`SELECT number FROM audit_seal WHERE firm = ${firm} AND number <= ${upTo} ORDER BY number LIMIT ${limit}`;
+}
+
 /** The last seal after a number all of whose rows, and all rows before them, are earlier than a time; no row: there is none. */
 export function selectLastSealBefore(firm: number, after: number, beforeMs: number): Sql {
   return sql`
