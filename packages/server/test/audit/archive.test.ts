@@ -8,6 +8,8 @@ import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileS
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { openLedger } from '../../src/audit/ledger.ts';
+import { openProver } from '../../src/audit/proof.ts';
 import { runAudited } from '../../src/cli/audited.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
@@ -15,6 +17,7 @@ import { findCommand, parseInput } from '../../src/cli/parse.ts';
 import { sql } from '../../src/database/sql.ts';
 import { openCaller } from '../support/service.ts';
 import { openArchiveFixture } from './archive-fixture.ts';
+import { addWideRow } from './wide-rows.ts';
 
 const fixture = await openArchiveFixture({ after });
 const { service, owner, maple, cedar, application, archives, run, archive, verify, dayOf } = fixture;
@@ -188,6 +191,29 @@ test('nothing is archived twice, and the last seal stays', async () => {
   });
   for (const name of ['audit-sandbox-maple-1-2.ndjson.gz', 'audit-sandbox-maple-3-4.ndjson.gz'])
     assert.equal((await verify('--archive', path.join(archives, name))).status, 0);
+});
+
+test('rows of the release before, and rows that come late, are archived like others', async () => {
+  const { database, secrets, log } = service.platform;
+  const prove = openProver(secrets);
+  const row = { atMs: service.clock.now(), application: 1, interaction: 'read', outcome: 0, shown: 1 } as const;
+  await addWideRow(database, maple.id, { ...row, patients: { ids: ['Ash-1', 'Ash-2'], more: true } }, prove);
+  await fixture.workDay('Fir');
+  // A row that waited for the database: it is sealed with later ones, and stays when earlier seals go.
+  const ledger = openLedger({ database, log, prove, flushMs: 1 });
+  await ledger.keep(maple.id, [{ ...row, id: 'late' }]);
+  await ledger.close();
+  await fixture.workDay('Ginkgo');
+  const { output } = await archive(dayOf('Ginkgo'));
+  assert.match(output[0] ?? '', /^archive 3: 14 rows from .* \(seals 5 to 7\)/);
+  const file = path.join(archives, 'audit-sandbox-maple-5-7.ndjson.gz');
+  assert.ok(gunzipSync(readFileSync(file)).toString().includes('"patients":"Ash-1 Ash-2 +"'));
+  assert.deepEqual(await owner.query(sql`SELECT late FROM audit_archive WHERE firm = ${maple.id} AND number = 3`), [
+    { late: 1 },
+  ]);
+  assert.deepEqual(await owner.query(sql`SELECT FROM audit_patient WHERE firm = ${maple.id}`), []);
+  assert.equal((await verify()).status, 0);
+  assert.equal((await verify('--archive', file)).status, 0);
 });
 
 test('the ledger of the service is archived like that of a firm', async () => {
