@@ -44,7 +44,10 @@ export interface FinishedArchive {
 /** @throws ConfigError when there is nothing to move, or the file cannot be written; RefusedArchive when something is wrong */
 export async function archiveLedger(platform: Platform, wish: ArchiveWish): Promise<FinishedArchive> {
   const { ledger, directory, onRows } = wish;
-  const { findings, archives, end } = await verifyBeginning(platform, ledger.id);
+  // As the owner: no statement timeout, since the whole ledger is looked at.
+  const { findings, archives, end } = await platform.asOwner((owner) =>
+    verifyBeginning({ ...platform, database: owner }, ledger.id),
+  );
   if (findings.length > 0)
     throw new RefusedArchive('the ledger is not as it was written, so nothing was archived', findings);
   const begun = findInterrupted(directory, archives);
