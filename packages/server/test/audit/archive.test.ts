@@ -56,6 +56,11 @@ test('what is no time, too new, or of no one ledger is refused', async () => {
   await refuses(() => run('audit', 'archive', '--firm', 'oak', '--before', dayOf('Cherry'), '--to', archives), /oak/);
 });
 
+test('verify takes a file or a firm', async () => {
+  await refuses(() => verify('--archive', target, '--firm', 'maple'), /give --firm or --archive/);
+  await refuses(() => verify('--archive', target), /there is no such file/);
+});
+
 test('where no seal is old enough there is nothing to archive', async () => {
   await refuses(() => archive(dayOf('Ash')), /there is nothing to archive/);
 });

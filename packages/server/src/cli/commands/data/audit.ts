@@ -52,6 +52,8 @@ export const auditCommands: readonly Command[] = [
 
 async function verify(context: CommandContext, input: CommandInput): Promise<void> {
   const file = input.option('archive');
+  if (file !== undefined && input.option('firm') !== undefined)
+    throw new UsageError('give --firm or --archive: a file says itself which ledger it is of');
   const platform = await context.platform();
   const wrong =
     file === undefined ? await verifyLedgers(platform, context, input) : await verifyFile(platform, context, file);
