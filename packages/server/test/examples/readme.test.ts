@@ -23,7 +23,7 @@ const dataDir = openScratchDirectory({ after }).path;
 /** The command line of the script `start`, from the name of the command on. */
 function startLine(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  const [, line = ''] = /cli\/main\.ts (.*)$/.exec(scripts.start) ?? [];
+  const [, line = ''] = /praxis\.mjs (.*)$/.exec(scripts.start) ?? [];
   return line.split(' ');
 }
 
