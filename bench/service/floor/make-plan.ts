@@ -156,7 +156,7 @@ async function planUpdate(source: PlanSource, row: Row, slug: string, sample: Up
   const captured = await capture(source, write('PUT', `Patient/${id}`, sample.updated(id)), row.workload.status);
   const [before, after] = [created.rows, captured.rows];
   const path = `/updates/${slug}`;
-  const own = Array.from({ length: updatedResources }, (_, place) => `floor-${place}`);
+  const own = Array.from({ length: updatedResources }, makeUuid);
   const forth = buildUpdate(firm, after, before, after);
   const back = buildUpdate(firm, after, after, before);
   return {
