@@ -4,6 +4,7 @@
  * row is written: so no process waits for another, and several keys may stand for the same (docs/decisions/0296).
  */
 import { LRUCache } from 'lru-cache';
+import { boundEntries } from '../base/bounded-entries.ts';
 import { drawRandomBytes } from '../base/ids.ts';
 import type { ProvenColumns } from './proof.ts';
 
@@ -44,7 +45,7 @@ export interface Dimensions {
 const knownMax = 20_000;
 
 export function openDimensions(): Dimensions {
-  const known = new LRUCache<string, string>({ max: knownMax });
+  const known = new LRUCache<string, string>(boundEntries(knownMax));
   return { begin: (firm) => beginUse(known, firm), forget: () => known.clear() };
 }
 
