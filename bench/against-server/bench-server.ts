@@ -103,7 +103,7 @@ async function measure(
     own: turnOf(pair[1], question),
   }));
   const figures = await runInTurns(
-    rows.flatMap(({ other, own }) => [other, own]),
+    rows.map(({ other, own }) => [other, own]),
     options,
   );
   return rows.map(({ question, other, own }) => ({

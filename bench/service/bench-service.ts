@@ -165,9 +165,10 @@ async function measureRows(
       return { name: workload.name, own: undefined, base: turnsOf(floor, workload), bar: undefined };
     }),
   ];
-  const sides = lines.flatMap(({ own, base }) => (own === undefined ? [base] : [base, own]));
+  const sides = lines.map(({ own, base }) => (own === undefined ? [base] : [base, own]));
+  const rowsAt = (side: keyof Turns): Turn[][] => sides.map((compared) => compared.map((turns) => turns[side]));
   // Those at one connection come together: what they leave to be done is little.
-  const figures = await runInTurns([...sides.map(({ many }) => many), ...sides.map((side) => side.one)], options);
+  const figures = await runInTurns([...rowsAt('many'), ...rowsAt('one')], options);
   const figuresOf = (turns: Turns) => ({ many: figures.get(turns.many) ?? [], one: figures.get(turns.one) ?? [] });
   return lines.map(({ name, own, base, bar }) => {
     return { name, own: own && figuresOf(own), base: figuresOf(base), bar };

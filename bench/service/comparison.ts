@@ -47,7 +47,7 @@ export async function compare(
     const other = own.workloads[index];
     return other === undefined ? [] : [[turnOf(base, workload), turnOf(own, other)] as const];
   });
-  const figures = await runInTurns(pairs.flat(), options);
+  const figures = await runInTurns(pairs, options);
   const broken: string[] = [];
   console.log(
     `| | ${base.name}: requests/s | ${own.name} | ratio${boundText('≥', bounds.rateMin)} | CPU µs/request | ${own.name} | ratio${boundText('≤', bounds.cpuMax)} |`,

@@ -1,5 +1,5 @@
 /**
- * Loads that take turns, so that all see the same machine: round by round, each odd round in reverse.
+ * Loads that take turns, so that all see the same machine: round by round, and in odd rounds those of a row in reverse.
  */
 import { parseArgs } from 'node:util';
 import { type Figures, type Load, run, type Server, type Workload } from './load.ts';
@@ -16,11 +16,19 @@ export interface TurnOptions extends Load {
   readonly rounds: number;
 }
 
-/** Runs them all in each round; returns what was measured by turn, a round each. Round 0 warms up and does not count. */
-export async function runInTurns(turns: readonly Turn[], options: TurnOptions): Promise<Map<Turn, readonly Figures[]>> {
+/**
+ * Runs all turns in each round, row after row; the turns of a row are compared with each other. Odd rounds take the turns of
+ * each row in reverse, and the rows in the same order: each turn then comes first as often as the others, after the same row.
+ * What a row leaves the machine to do burdens the turn that comes next. Round 0 warms up and does not count.
+ * @returns what was measured by turn, a round each
+ */
+export async function runInTurns(
+  rows: readonly (readonly Turn[])[],
+  options: TurnOptions,
+): Promise<Map<Turn, readonly Figures[]>> {
   const figures = new Map<Turn, Figures[]>();
   for (let round = 0; round <= options.rounds; round += 1) {
-    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) {
+    for (const turn of rows.flatMap((row) => (round % 2 === 0 ? row : row.toReversed()))) {
       const load = { ...options, ...turn.load };
       const seconds = round === 0 ? Math.min(1, load.seconds) : load.seconds;
       const measured = await run(turn.server, turn.workload, { ...load, seconds });
