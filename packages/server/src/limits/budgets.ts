@@ -34,7 +34,8 @@ export function openBudgets(slices: Slices): OpenBudget {
       errorOf: makeTooCostlyError,
       async nextSlice(untilMs) {
         taken += 1;
-        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of, { sinceMs, untilMs }) : slices.next(of));
+        const age = { sinceMs, untilMs, slices: taken };
+        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of, age) : slices.next(of));
         if (isGone()) fail('request-malformed', { diagnostics: 'The connection ended before the answer was ready' });
       },
     });

@@ -13,14 +13,13 @@ export interface Slices {
   next(of: TurnOf): Promise<void>;
   /**
    * As `next`, for work that has taken many slices: while others have requests under way, the event loop has time for everything
-   * else before each of them, four times as long as it was busy since the last one began, up to `restMaxMs`. Of the work of one application at one firm, the oldest comes
-   * first: what is done one after another ends sooner and holds less memory than what is done all at once.
+   * else before each of them, four times as long as it was busy since the last one began, up to `restMaxMs`.
    */
   nextOfLong(of: TurnOf, age: WorkAge): Promise<void>;
   /** Resolves as `work` does, which takes many slices and much memory: no other such work is under way meanwhile. */
   alone<T>(of: TurnOf, work: () => Promise<T>): Promise<T>;
-  /** How many slices of long work have begun so far. */
-  countLong(): number;
+  /** How many slices have begun so far of work that is large: it takes more than `slicesOfLong`, or is alone. */
+  countLarge(): number;
 }
 
 /** In ms of `performance.now()`. */
@@ -29,6 +28,8 @@ export interface WorkAge {
   readonly sinceMs: number;
   /** When its time is over: it comes before all others then, to be ended. */
   readonly untilMs: number;
+  /** Slices that it has taken; infinitely many for the body of a large request. */
+  readonly slices: number;
 }
 
 /** Waiting work has been admitted already, so none is refused. */
@@ -39,6 +40,9 @@ const unlimited = {
   what: 'slices',
   retrySeconds: 1,
 };
+
+/** Work that takes more of them is large: it holds the event loop for more than a tenth of a second. */
+const slicesOfLong = 24;
 
 /** Long work makes progress however busy the event loop is with other work. */
 const restMaxMs = 200;
@@ -54,16 +58,16 @@ export function openSlices(hasOthers: (waiting: readonly TurnOf[]) => boolean = 
   const inTurn = openFairQueue(unlimited);
   const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
   const longInTurn = openFairQueue(unlimited);
-  let longBegun = 0;
+  let largeBegun = 0;
   const rest = openRest();
-  const oldestFirst = openOldestFirst();
+  const longLine = openOldestFirst();
   const nextOfLong: Slices['nextOfLong'] = (of, age) => {
-    const begun = oldestFirst.wait(of, age);
+    const begun = longLine.wait(of, age);
     void longInTurn(of, async () => {
-      await rest(hasOthers(oldestFirst.listWaiting()));
+      await rest(hasOthers(longLine.listWaiting()));
       await next(of);
-      longBegun += 1;
-      oldestFirst.begin(of);
+      if (age.slices > slicesOfLong) largeBegun += 1;
+      longLine.begin(of);
     });
     return begun;
   };
@@ -74,14 +78,17 @@ export function openSlices(hasOthers: (waiting: readonly TurnOf[]) => boolean = 
     alone: (of, work) =>
       alone(of, async () => {
         await next(of);
-        longBegun += 1;
+        largeBegun += 1;
         return await work();
       }),
-    countLong: () => longBegun,
+    countLarge: () => largeBegun,
   };
 }
 
-/** Pieces of work that wait, by application and firm: of each, the oldest begins first. */
+/**
+ * Pieces of work that wait, by application and firm: of each, the oldest begins first. What is done one after another ends sooner and
+ * holds less memory than what is done all at once.
+ */
 function openOldestFirst() {
   const lines = new Map<string, (WorkAge & { readonly of: TurnOf; readonly begin: () => void })[]>();
   const nameLine = ({ application, firm }: TurnOf): string => `${application}/${firm}`;

@@ -64,9 +64,11 @@ test('who finds no place waits, and applications are let in by turns', () => {
   const others = Array.from({ length: 3 }, () => places.take(2, request('2')));
   const waiting = ['1', '1', '1', '2', '2'].map((key) => knock(places, key));
   assert.deepEqual(outcomes(waiting), Array(5).fill('waiting'));
+  assert.equal(places.countWaiting(), 5);
   assert.equal(knock(places, '3').became, 'proceeds', 'there is a place for who comes next');
   for (const place of held.slice(0, 7)) place.leave();
   assert.deepEqual(outcomes(waiting), Array(5).fill('proceeds'));
+  assert.equal(places.countWaiting(), 0);
   for (const place of [...held, ...others]) place.leave();
   places.close();
 });

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { type Budget, openBudget, sliceMs, stepsPerTurn } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { makeTooCostlyError, openBudgets } from '../../src/limits/budgets.ts';
-import { openSlices } from '../../src/limits/slices.ts';
+import { openSlices, type Slices } from '../../src/limits/slices.ts';
 
 const work = { what: 'The filter', cheaper: 'use a shorter pattern' };
 const limits = { steps: 10, bytes: 100, ms: 1_000 };
@@ -116,7 +116,7 @@ test('one slice begins in a turn of the event loop, and applications take turns'
   assert.equal(new Set(turns).size, 4, 'each in a turn of its own');
 });
 
-const always = { sinceMs: 1, untilMs: Number.POSITIVE_INFINITY };
+const always = { sinceMs: 1, untilMs: Number.POSITIVE_INFINITY, slices: 5 };
 
 /** Holds the event loop. */
 function holdLoop(ms: number): void {
@@ -160,7 +160,7 @@ test('of the long work of one application at a firm the oldest comes first, when
   const order: string[] = [];
   const take = (application: number, sinceMs: number, untilMs = Number.POSITIVE_INFINITY): Promise<void> =>
     slices
-      .nextOfLong({ application, firm: 1 }, { sinceMs, untilMs })
+      .nextOfLong({ application, firm: 1 }, { sinceMs, untilMs, slices: 5 })
       .then(() => void order.push(`${application} since ${sinceMs}`));
   await Promise.all([take(1, 30), take(1, 20), take(2, 90), take(1, 0), take(1, 10), take(2, 80)]);
   assert.deepEqual(order, ['1 since 0', '2 since 80', '1 since 10', '2 since 90', '1 since 20', '1 since 30']);
@@ -169,20 +169,31 @@ test('of the long work of one application at a firm the oldest comes first, when
   assert.deepEqual(order, ['1 since 30', '1 since 20'], 'what is over is ended first');
 });
 
-test('a budget that has taken many slices is one of long work', async () => {
+test('a budget that has taken many slices is one of long work, and tells how many', async () => {
   const given: string[] = [];
-  const slices = {
+  const slices: Slices = {
     next: async () => void given.push('short'),
-    nextOfLong: async () => void given.push('long'),
+    nextOfLong: async (_, age) => void given.push(`long ${age.slices}`),
     alone: () => assert.fail('nothing asks to be alone'),
-    countLong: () => 0,
+    countLarge: () => 0,
   };
   const budget = openBudgets(slices)({ application: 1, firm: 1 }, { ...limits, ms: 60_000 });
   for (let slice = 0; slice < 6; slice += 1) {
     holdLoop(sliceMs);
     await budget.breathe(work);
   }
-  assert.deepEqual(given, ['short', 'short', 'short', 'short', 'long', 'long']);
+  assert.deepEqual(given, [...Array<string>(4).fill('short'), 'long 5', 'long 6']);
+});
+
+test('slices of long work count as large when it has taken many of them, and when it is alone', async () => {
+  const of = { application: 1, firm: 1 };
+  const slices = openSlices(() => false);
+  await slices.next(of);
+  await slices.nextOfLong(of, { ...always, slices: 24 });
+  assert.equal(slices.countLarge(), 0);
+  await slices.nextOfLong(of, { ...always, slices: 25 });
+  await slices.alone(of, async () => undefined);
+  assert.equal(slices.countLarge(), 2);
 });
 
 test('the budgets of a process use its clock', () => {

@@ -54,8 +54,10 @@ export interface Vitals {
   readonly loopUse: number;
   /** Longest delay of the event loop since the last time, in seconds. */
   readonly loopDelaySeconds: number;
-  /** Whether a slice of long work (limits/slices.ts) has begun since the last time. */
-  readonly hasLongWork: boolean;
+  /** Whether a slice of large work (limits/slices.ts) has begun since the last time. */
+  readonly hasLargeWork: boolean;
+  /** Whether requests wait for a place (http/connections/request-places.ts). */
+  readonly hasWaiting: boolean;
 }
 
 /** How often a worker says that it is alive, in ms. */

@@ -143,7 +143,7 @@ function sayAlive(): NodeJS.Timeout {
   const delay = monitorEventLoopDelay({ resolution: loopLookMs });
   delay.enable();
   let loop = performance.eventLoopUtilization();
-  let longSlices = 0;
+  let largeSlices = 0;
   const timer = setInterval(() => {
     const before = loop;
     loop = performance.eventLoopUtilization();
@@ -153,11 +153,12 @@ function sayAlive(): NodeJS.Timeout {
     delay.reset();
     const { user, system } = process.cpuUsage();
     const residentBytes = process.memoryUsage.rss();
-    const longBefore = longSlices;
-    longSlices = state.service?.parts.slices.countLong() ?? 0;
-    const hasLongWork = longSlices > longBefore;
+    const largeBefore = largeSlices;
+    largeSlices = state.service?.parts.slices.countLarge() ?? 0;
+    const hasLargeWork = largeSlices > largeBefore;
+    const hasWaiting = (state.service?.parts.places.countWaiting() ?? 0) > 0;
     const cpuMicros = user + system;
-    say({ kind: 'alive', connections, residentBytes, cpuMicros, loopUse, loopDelaySeconds, hasLongWork });
+    say({ kind: 'alive', connections, residentBytes, cpuMicros, loopUse, loopDelaySeconds, hasLargeWork, hasWaiting });
   }, aliveEveryMs);
   return timer.unref();
 }

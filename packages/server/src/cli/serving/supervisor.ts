@@ -300,7 +300,8 @@ export class Supervisor {
       cores: this.#cores,
       idleCores,
       loopUses: active.map(({ vitals }) => vitals?.loopUse ?? 0),
-      hasLongWork: serving.some(({ vitals }) => vitals?.hasLongWork === true),
+      hasLargeWork: serving.some(({ vitals }) => vitals?.hasLargeWork === true),
+      hasWaiting: active.some(({ vitals }) => vitals?.hasWaiting === true),
       usedCores: serving.reduce((sum, { usedCores }) => sum + usedCores, 0),
     });
     const chosen = serving.slice(0, count);

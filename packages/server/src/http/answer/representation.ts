@@ -94,7 +94,9 @@ export function openAnswerWriting(
       return texts.join('');
     });
   };
-  return { represent, nextSlice: () => slices.nextOfLong(of, { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY }) };
+  // Only its end is left: encoding alone is not large work.
+  const age = { sinceMs: 0, untilMs: Number.POSITIVE_INFINITY, slices: 0 };
+  return { represent, nextSlice: () => slices.nextOfLong(of, age) };
 }
 
 function requireObject(value: JsonValue): JsonObject {

@@ -53,6 +53,8 @@ export interface RequestPlaces {
   take(application: number, request: PlacedRequest): RequestPlace;
   /** Requests that have a place. */
   countHeld(): number;
+  /** Requests that wait for one. */
+  countWaiting(): number;
   /** Ends the waiting; nobody is told. */
   close(): void;
 }
@@ -142,6 +144,7 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
       };
     },
     countHeld: () => heldByAll,
+    countWaiting: () => room.count(),
     close: () => room.close(),
   };
 }

@@ -20,6 +20,8 @@ export interface WaitingRoom {
   enter(application: number, waiting: Waiting): boolean;
   /** Lets in whom there is a place for. */
   admit(): void;
+  /** How many wait; some of them may be gone. */
+  count(): number;
   /** Ends the waiting of all; nobody is told. */
   close(): void;
 }
@@ -38,14 +40,14 @@ const lookMs = 100;
 export function openWaitingRoom({ max, waitMaxMs, timesTheFree, hasPlace }: WaitingRoomOptions): WaitingRoom {
   /** In order of arrival, and the applications in order of their turns. */
   const queues = new Map<number, Map<Waiting, number>>();
-  let count = 0;
+  let waitingCount = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const leave = (application: number, queue: Map<Waiting, number>, waiting: Waiting): void => {
     queue.delete(waiting);
     if (queue.size === 0) queues.delete(application);
-    count -= 1;
-    if (count > 0) return;
+    waitingCount -= 1;
+    if (waitingCount > 0) return;
     clearInterval(timer);
     timer = undefined;
   };
@@ -76,18 +78,19 @@ export function openWaitingRoom({ max, waitMaxMs, timesTheFree, hasPlace }: Wait
     isAwaitedBy: (application) => queues.has(application),
     enter(application, waiting) {
       const queue = queues.get(application) ?? new Map<Waiting, number>();
-      if (queue.size >= timesTheFree * (max - count)) return false;
+      if (queue.size >= timesTheFree * (max - waitingCount)) return false;
       queues.set(application, queue.set(waiting, performance.now()));
-      count += 1;
+      waitingCount += 1;
       timer ??= setInterval(expire, lookMs).unref();
       return true;
     },
     admit() {
-      while (count > 0 && admitNext());
+      while (waitingCount > 0 && admitNext());
     },
+    count: () => waitingCount,
     close() {
       queues.clear();
-      count = 0;
+      waitingCount = 0;
       clearInterval(timer);
       timer = undefined;
     },

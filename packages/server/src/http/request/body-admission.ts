@@ -85,7 +85,7 @@ export function openBodyAdmission({ bodyBytesMax, bodiesBytesMax }: BodyLimits, 
     countWaiting: () => waiting,
     open() {
       const sinceMs = performance.now();
-      const age: WorkAge = { sinceMs, untilMs: sinceMs + requestLimits.ms };
+      const age: WorkAge = { sinceMs, untilMs: sinceMs + requestLimits.ms, slices: Number.POSITIVE_INFINITY };
       let caller: { readonly apiKey: number; readonly of: TurnOf } | undefined;
       let bytes = 0;
       let turn: Promise<() => void> | undefined;
