@@ -13,8 +13,8 @@ export const requestLimits: BudgetLimits = { steps: 2_000_000, bytes: 64 * 1024 
 /** Of one portion of a job. */
 export const jobLimits: BudgetLimits = { steps: 5_000_000, bytes: 64 * 1024 * 1024, ms: 60_000 };
 
-/** Slices after which work is long: it has held the event loop for some 30 ms. */
-const slicesOfShort = 4;
+/** Slices after which work is long: more than a transaction of 100 entries takes, some 50 ms of the event loop (docs/decisions/0301). */
+const slicesOfShort = 8;
 
 /**
  * Opens the budget of a piece of work.
@@ -35,7 +35,7 @@ export function openBudgets(slices: Slices): OpenBudget {
       async nextSlice(untilMs) {
         taken += 1;
         const age = { sinceMs, untilMs, slices: taken };
-        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of, age) : slices.next(of));
+        if (!isGone()) await (taken > slicesOfShort ? slices.nextOfLong(of, age) : slices.next(of, age));
         if (isGone()) fail('request-malformed', { diagnostics: 'The connection ended before the answer was ready' });
       },
     });

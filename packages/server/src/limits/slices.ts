@@ -9,8 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openFairQueue, type TurnOf } from './fair-queue.ts';
 
 export interface Slices {
-  /** Resolves when it is the turn of `of`, in a turn of the event loop in which no other slice begins. */
-  next(of: TurnOf): Promise<void>;
+  /**
+   * Resolves when it is the turn of `of`, in a turn of the event loop in which no other slice begins. Of the work of one application
+   * at one firm, the oldest comes first; work without an age begins now.
+   */
+  next(of: TurnOf, age?: WorkAge): Promise<void>;
   /**
    * As `next`, for work that has taken many slices: while others have requests under way, the event loop has time for everything
    * else before each of them, four times as long as it was busy since the last one began, up to `restMaxMs`.
@@ -56,7 +59,15 @@ const restMinMs = 1;
  */
 export function openSlices(hasOthers: (waiting: readonly TurnOf[]) => boolean = () => true): Slices {
   const inTurn = openFairQueue(unlimited);
-  const next: Slices['next'] = (of) => inTurn(of, () => new Promise((resolve) => setImmediate(resolve)));
+  const line = openOldestFirst();
+  const next: Slices['next'] = (of, age = beginNow()) => {
+    const begun = line.wait(of, age);
+    void inTurn(of, async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      line.begin(of);
+    });
+    return begun;
+  };
   const longInTurn = openFairQueue(unlimited);
   let largeBegun = 0;
   const rest = openRest();
@@ -83,6 +94,10 @@ export function openSlices(hasOthers: (waiting: readonly TurnOf[]) => boolean = 
       }),
     countLarge: () => largeBegun,
   };
+}
+
+function beginNow(): WorkAge {
+  return { sinceMs: performance.now(), untilMs: Number.POSITIVE_INFINITY, slices: 0 };
 }
 
 /**

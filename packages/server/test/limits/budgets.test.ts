@@ -178,11 +178,11 @@ test('a budget that has taken many slices is one of long work, and tells how man
     countLarge: () => 0,
   };
   const budget = openBudgets(slices)({ application: 1, firm: 1 }, { ...limits, ms: 60_000 });
-  for (let slice = 0; slice < 6; slice += 1) {
+  for (let slice = 0; slice < 10; slice += 1) {
     holdLoop(sliceMs);
     await budget.breathe(work);
   }
-  assert.deepEqual(given, [...Array<string>(4).fill('short'), 'long 5', 'long 6']);
+  assert.deepEqual(given, [...Array<string>(8).fill('short'), 'long 9', 'long 10']);
 });
 
 test('slices of long work count as large when it has taken many of them, and when it is alone', async () => {
