@@ -53,6 +53,10 @@ export interface Secrets {
   seal(purpose: Purpose, plain: Uint8Array, context: string): Buffer;
   /** The sealed bytes, or undefined when they were altered or sealed for another purpose, context or key. */
   open(purpose: Purpose, sealed: Uint8Array, context: string): Buffer | undefined;
+  /** What `seal` returns as base64url, for the URL of a link. */
+  sealText(purpose: Purpose, plain: Uint8Array, context: string): string;
+  /** As `open`. Text that is not just what `sealText` returned is altered, also where it holds the same bytes (RFC 4648 §3.5). */
+  openText(purpose: Purpose, text: string, context: string): Buffer | undefined;
   /** The purpose's raw 32-byte key, for algorithms that take one (HS256). */
   key(purpose: Purpose): Buffer;
 }
@@ -68,6 +72,11 @@ export function openSecrets(keys: DataKeys): Secrets {
       expected.length === keyBytes && timingSafeEqual(hash(purpose, value), expected),
     seal: (purpose, plain, context) => seal(key(purpose), plain, context),
     open: (purpose, sealed, context) => unseal(key(purpose), sealed, context),
+    sealText: (purpose, plain, context) => seal(key(purpose), plain, context).toString('base64url'),
+    openText(purpose, text, context) {
+      const sealed = Buffer.from(text, 'base64url');
+      return sealed.toString('base64url') === text ? unseal(key(purpose), sealed, context) : undefined;
+    },
   };
 }
 

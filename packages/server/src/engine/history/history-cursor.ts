@@ -21,7 +21,7 @@ const cursorLengthMax = 12_000;
 export function sealPosition(context: InteractionContext, asked: HistoryAsked, position: HistoryPosition): string {
   const { lastUpdatedMs, seq, moment } = position;
   const plain = JSON.stringify([lastUpdatedMs, seq, moment.epoch, moment.snapshot, moment.own]);
-  return context.secrets.seal('page-link', Buffer.from(plain), bindingOf(context, asked)).toString('base64url');
+  return context.secrets.sealText('page-link', Buffer.from(plain), bindingOf(context, asked));
 }
 
 /**
@@ -30,9 +30,7 @@ export function sealPosition(context: InteractionContext, asked: HistoryAsked, p
  */
 export function openPosition(context: InteractionContext, asked: HistoryAsked, cursor: string): HistoryPosition {
   const isCursor = cursor.length <= cursorLengthMax && cursorPattern.test(cursor);
-  const plain = isCursor
-    ? context.secrets.open('page-link', Buffer.from(cursor, 'base64url'), bindingOf(context, asked))
-    : undefined;
+  const plain = isCursor ? context.secrets.openText('page-link', cursor, bindingOf(context, asked)) : undefined;
   if (plain === undefined) {
     return fail('cursor-invalid', {
       diagnostics:

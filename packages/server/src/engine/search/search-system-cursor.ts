@@ -26,8 +26,8 @@ export function sealSystemPosition(
   position: SystemPosition,
 ): string {
   const plain = Buffer.from(JSON.stringify([position.type, position.within ?? null]));
-  const sealed = context.secrets.seal('page-link', plain, bindingOf(context, targets, startMs));
-  return `${startMs.toString(base)}.${sealed.toString('base64url')}`;
+  const sealed = context.secrets.sealText('page-link', plain, bindingOf(context, targets, startMs));
+  return `${startMs.toString(base)}.${sealed}`;
 }
 
 /**
@@ -48,8 +48,8 @@ export function openSystemPosition(
   startMs: number,
   cursor: string,
 ): SystemPosition {
-  const sealed = Buffer.from(partsOf(cursor).sealed, 'base64url');
-  const plain = context.secrets.open('page-link', sealed, bindingOf(context, targets, startMs));
+  const { sealed } = partsOf(cursor);
+  const plain = context.secrets.openText('page-link', sealed, bindingOf(context, targets, startMs));
   if (plain === undefined) return refuseCursor();
   const [type, within]: [string, string | null] = JSON.parse(plain.toString());
   return { type, within: within ?? undefined };

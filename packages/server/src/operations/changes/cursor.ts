@@ -47,7 +47,7 @@ export function sealFollower(
   ]);
   // Of one length whatever the numbers: they count what others have written, too.
   const padded = plain.padEnd(Math.ceil(plain.length / paddedTo) * paddedTo);
-  return `c${context.secrets.seal('page-link', Buffer.from(padded), bindingOf(context)).toString('base64url')}`;
+  return `c${context.secrets.sealText('page-link', Buffer.from(padded), bindingOf(context))}`;
 }
 
 /**
@@ -60,7 +60,7 @@ export function openFollower(
   types: readonly string[] | undefined,
   cursor: string,
 ): FollowerPlace {
-  const plain = context.secrets.open('page-link', Buffer.from(cursor.slice(1), 'base64url'), bindingOf(context));
+  const plain = context.secrets.openText('page-link', cursor.slice(1), bindingOf(context));
   if (plain === undefined) {
     return fail('cursor-invalid', {
       diagnostics:

@@ -30,7 +30,7 @@ export function sealEverythingPosition(
 ): string {
   const { of, following, type, within } = position;
   const plain = Buffer.from(JSON.stringify([of, following ?? null, type, within ?? null]));
-  return context.secrets.seal('page-link', plain, bindingOf(context, asked)).toString('base64url');
+  return context.secrets.sealText('page-link', plain, bindingOf(context, asked));
 }
 
 /**
@@ -43,9 +43,7 @@ export function openEverythingPosition(
   cursor: string,
 ): Position {
   const isCursor = cursor.length <= cursorLengthMax && cursorPattern.test(cursor);
-  const plain = isCursor
-    ? context.secrets.open('page-link', Buffer.from(cursor, 'base64url'), bindingOf(context, asked))
-    : undefined;
+  const plain = isCursor ? context.secrets.openText('page-link', cursor, bindingOf(context, asked)) : undefined;
   if (plain === undefined) {
     return fail('cursor-invalid', {
       diagnostics:

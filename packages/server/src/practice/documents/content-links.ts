@@ -47,8 +47,8 @@ export function buildContentLinkUrl(
   const { apiKey = 0, flow, tokenId, subject } = caller;
   const link = [purpose, firm, application, epoch, holder, linkEndMs(context), apiKey, flow, tokenId, subject];
   const binding = bindingOf(scope.environment, scope.firmPrefix, scope.product, id);
-  const sealed = secrets.seal('content-link', Buffer.from(JSON.stringify(link)), binding);
-  return `${buildContentBase(baseUrl)}/${id}?${linkParameter}=${sealed.toString('base64url')}`;
+  const sealed = secrets.sealText('content-link', Buffer.from(JSON.stringify(link)), binding);
+  return `${buildContentBase(baseUrl)}/${id}?${linkParameter}=${sealed}`;
 }
 
 /** What the value of the parameter allows at a path; undefined: it was not made by this service, or not for this path. */
@@ -58,7 +58,7 @@ export function openContentLink(
   value: string,
 ): ContentLink | undefined {
   const binding = bindingOf(path.environment, path.firm, path.product, path.id);
-  const opened = secrets.open('content-link', Buffer.from(value, 'base64url'), binding);
+  const opened = secrets.openText('content-link', value, binding);
   if (opened === undefined) return undefined;
   const [purpose, firm, application, epoch, holder, expiresMs, apiKey, flow, tokenId, subject] = JSON.parse(
     opened.toString(),

@@ -40,8 +40,8 @@ const cursorLengthMax = 12_000;
 /** The sealed cursor, in characters that need no percent-encoding. */
 export function sealCursor(secrets: Secrets, cursor: Cursor, binding: CursorBinding): string {
   const plain = Buffer.from(JSON.stringify(cursor));
-  const sealed = secrets.seal('page-link', plain, contextOf(binding));
-  return `${binding.nowMs.toString(base)}.${sealed.toString('base64url')}`;
+  const sealed = secrets.sealText('page-link', plain, contextOf(binding));
+  return `${binding.nowMs.toString(base)}.${sealed}`;
 }
 
 /**
@@ -57,7 +57,7 @@ export function readCursorTime(text: string): number {
  * @throws PraxisError `cursor-invalid`: altered, or made for another caller, firm, policy or search
  */
 export function openCursor(secrets: Secrets, text: string, binding: CursorBinding): Cursor {
-  const plain = secrets.open('page-link', Buffer.from(partsOf(text).sealed, 'base64url'), contextOf(binding));
+  const plain = secrets.openText('page-link', partsOf(text).sealed, contextOf(binding));
   if (plain === undefined) return refuseCursor();
   const cursor: Cursor = JSON.parse(plain.toString());
   return { direction: cursor.direction, row: cursor.row, page: cursor.page, rowsMax: cursor.rowsMax };

@@ -127,6 +127,16 @@ test('links back are as sealed as links on: another firm, other rights and anoth
   }
 });
 
+test('a link that was altered is refused, also where it would decode to the same bytes', async () => {
+  const { searchParams } = new URL(linkOf(await caller.get(search), 'next'));
+  const cursor = searchParams.get('_cursor') ?? '';
+  assert.equal((await caller.get(`${search}&_cursor=${cursor}`)).status, 200);
+  for (const altered of [`${cursor}x`, `${cursor}A`, cursor.slice(0, -1)]) {
+    const answer = await caller.get(`${search}&_cursor=${altered}`);
+    assert.deepEqual([answer.status, answer.json.issue[0].details.coding[0].code], [400, 'cursor-invalid'], altered);
+  }
+});
+
 test('a restricted caller is counted for under its own rights, and may not count by what is hidden', async () => {
   assert.equal((await restricted.get(search, flagged)).json.total, 5);
   const refused = await restricted.get('Patient?active=true&_total=estimate', flagged);
