@@ -21,7 +21,7 @@ export const hashesMax = 2;
 /** Callers that may wait for one; further ones are refused. */
 export const hashWaitersMax = 32;
 
-const retryAfterSeconds = 2;
+const retrySeconds = 2;
 
 export interface Passwords {
   /** What is stored of a password, in the PHC string format. @throws PraxisError `unavailable` when too many wait */
@@ -93,7 +93,7 @@ function openQueue(): <T>(work: () => Promise<T>) => Promise<T> {
       if (waiting.length >= hashWaitersMax) {
         fail('unavailable', {
           diagnostics: 'Too many passwords are being checked: try again in a moment',
-          headers: { 'retry-after': String(retryAfterSeconds) },
+          headers: { 'retry-after': String(retrySeconds) },
         });
       }
       // Whoever ends hands over its place, so nobody overtakes those who wait.

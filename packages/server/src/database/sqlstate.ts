@@ -126,7 +126,8 @@ export function toThrowable(error: unknown, statementText: string, isTooCostly =
     const log = { statement: shortened(statementText) };
     return new PraxisError(code, { diagnostics, cause: withoutValues(error), ...more, log });
   };
-  if (server?.code === locked) return refuse('conflict', lockedText, { headers: { 'retry-after': '1' } });
+  if (server?.code === locked)
+    return refuse('conflict', lockedText, { headers: { 'retry-after': String(retrySeconds) } });
   if (condition === 'timeout' && isTooCostly) return refuse('too-costly', tooCostlyText);
   if (server?.code === tooLate) return refuse('unavailable', tooLateText);
   if (condition === 'refused' && server !== undefined) return new StatementError(server, statementText);
@@ -172,6 +173,9 @@ function serverMessageOf(error: unknown): ServerMessage | undefined {
 }
 
 const statementCharactersInLog = 300;
+
+/** Retry-After where others change the same data. */
+const retrySeconds = 1;
 
 function shortened(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim();

@@ -23,6 +23,9 @@ export interface TransactionOptions {
   readonly statementTimeoutMs?: number;
 }
 
+/** Retry-After for a transaction that waited too long. */
+const retrySeconds = 5;
+
 type Work<T> = (tx: Queryable) => Promise<T>;
 
 /** How one run ended: with a value, or with the error to throw and what it was. */
@@ -95,6 +98,8 @@ function within<T>(maxMs: number, connection: Connection, work: Work<T>): Work<T
   };
 }
 
+const headers = { 'retry-after': String(retrySeconds) };
+
 /**
  * @param workedMs how long the database worked for it; was it most of the time, then the transaction is what was too
  * long
@@ -103,7 +108,7 @@ function openTooLong(maxMs: number, workedMs: number): PraxisError {
   const what = `The transaction was not done after ${maxMs / 1000} s, the limit, and nothing was changed`;
   return workedMs > maxMs / 2
     ? new PraxisError('too-costly', { diagnostics: `${what}: send fewer changes at once` })
-    : new PraxisError('unavailable', { diagnostics: `${what}: try again`, headers: { 'retry-after': '5' } });
+    : new PraxisError('unavailable', { diagnostics: `${what}: try again`, headers });
 }
 
 function answerMaxMs({ statementTimeoutMs }: TransactionOptions): number | undefined {

@@ -32,6 +32,9 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 /** Longest request id of a client that comes back where it got another one (https://hl7.org/fhir/R4/http.html#custom). */
 const correlationLengthMax = 256;
 
+/** Retry-After for an address with too many connections. */
+const retrySeconds = 1;
+
 /** The server, not listening yet. */
 export async function openServer(parts: ServerServices): Promise<FastifyInstance> {
   const { config } = parts;
@@ -285,7 +288,7 @@ const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
     status: '429 Too Many Requests',
     code: 'rate-exceeded',
     diagnostics: 'This address has too many connections: use those that are open, or close some',
-    headers: { 'retry-after': '1' },
+    headers: { 'retry-after': String(retrySeconds) },
   },
   // RFC 9110 §15.6.2: a method that is known nowhere is 501; one that a path does not take is 405.
   HPE_INVALID_METHOD: {

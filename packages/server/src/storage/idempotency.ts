@@ -21,7 +21,7 @@ export const keyKeptMs = 7 * 24 * 60 * 60 * 1000;
 const twinWaitMs = 2_000;
 
 /** When it is told to come again, in seconds. */
-const twinRetrySeconds = 1;
+const retrySeconds = 1;
 
 /** What an answer said beside its body. */
 export interface AnswerFacts {
@@ -90,7 +90,7 @@ export async function claimKey(
     if (!isLockTimeout(error)) throw error;
     fail('conflict', {
       diagnostics: 'Another request with this Idempotency-Key is under way: repeat this one to get its answer',
-      headers: { 'retry-after': String(twinRetrySeconds) },
+      headers: { 'retry-after': String(retrySeconds) },
       cause: error,
     });
   }

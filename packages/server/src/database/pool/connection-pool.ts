@@ -57,6 +57,9 @@ const sameFirmBonus = 3;
 const reconnectDelayMs = { first: 50, max: 1000 } as const;
 const watchIntervalMs = 1000;
 
+/** Retry-After where no connection is free; they are given back all the time. */
+const retrySeconds = 1;
+
 export class ConnectionPool {
   readonly limits: PoolLimits;
   readonly #connect: (lane: ConnectionPool) => Promise<Connection>;
@@ -289,8 +292,7 @@ export class ConnectionPool {
   }
 }
 
-/** When to come again; connections are given back all the time. */
-const headers = { 'retry-after': '1' } as const;
+const headers = { 'retry-after': String(retrySeconds) };
 
 function unavailable(diagnostics: string, cause?: unknown): PraxisError {
   return new PraxisError('unavailable', { diagnostics, cause, headers });

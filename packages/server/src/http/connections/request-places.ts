@@ -22,6 +22,9 @@ const waitMaxMs = 2_000;
 /** An application may hold as many times the places that it leaves free: alone 32, two of them 20 and 19. */
 const timesTheFree = 2;
 
+/** Retry-After for a request that finds no place. */
+const retrySeconds = 1;
+
 /** API keys whose application is remembered. */
 const keysMax = 10_000;
 
@@ -149,12 +152,12 @@ export function openRequestPlaces(options: PlacesOptions = {}): RequestPlaces {
   };
 }
 
+const headers = { 'retry-after': String(retrySeconds) };
+
 /** Keys are not kept. */
 function nameOf(key: string | string[] | undefined): string {
   return hash('sha256', String(key), 'base64');
 }
-
-const headers = { 'retry-after': '1' } as const;
 
 function tooMany(): PraxisError {
   const diagnostics =
