@@ -13,7 +13,11 @@ interface ErrorRow {
 
 /** Error code → HTTP status, FHIR issue type, meaning. `docs/integrate/errors.md` is generated from it. */
 export const errorTable = {
-  'path-unknown': { status: 404, issue: 'not-found', meaning: 'The path does not follow the path grammar.' },
+  'path-unknown': {
+    status: 404,
+    issue: 'not-found',
+    meaning: 'The path does not follow the path grammar, or its environment, product or realm does not exist.',
+  },
   'credentials-missing': {
     status: 401,
     issue: 'login',
@@ -207,7 +211,11 @@ export const errorTable = {
     meaning: 'The content URL was used, has expired or was revoked. Request a new one.',
   },
   'range-invalid': { status: 416, issue: 'value', meaning: 'The content ends before the requested range.' },
-  'precondition-failed': { status: 412, issue: 'conflict', meaning: 'If-Match does not name the current version.' },
+  'precondition-failed': {
+    status: 412,
+    issue: 'conflict',
+    meaning: 'If-Match does not name the current version, or If-None-Exist matches several resources.',
+  },
   'key-reused': {
     status: 422,
     issue: 'conflict',

@@ -11,7 +11,7 @@ export type AnsweredCode = Exclude<ErrorCode, NeverAnswered>;
 /** What is said of the problem, and of which element: everything else of an answer follows from the table. */
 export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>> = {
   'path-unknown':
-    'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+    'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
   'credentials-missing': 'Bearer token is missing: send the header Authorization: Bearer <access token>',
   'credentials-invalid': 'Bearer token is malformed: it is not a token of this service',
   'credentials-expired': 'Bearer token has expired: request a new one',

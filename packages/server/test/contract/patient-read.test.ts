@@ -39,7 +39,7 @@ test('contract 4.4 path: anything else is unknown, with credentials or without',
         error: 'path-unknown',
         issue: 'not-found',
         diagnostics:
-          'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+          'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
       });
     }
   }

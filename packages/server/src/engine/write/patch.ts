@@ -204,11 +204,15 @@ function readPatch({ kind, document }: PatchDocument, budget: Budget): Patch {
 }
 
 function requireParameters(document: JsonValue, budget: Budget): JsonObject {
+  if (!isJsonObject(document) || document.resourceType !== 'Parameters')
+    fail('patch-invalid', { diagnostics: noPatch });
   const [first] = validateResource(document, { type: 'Parameters', budget });
   if (first) fail('patch-invalid', { diagnostics: first.diagnostics, expression: [first.path] });
-  if (!isJsonObject(document)) throw new TypeError('a valid resource is an object');
   return document;
 }
+
+const noPatch =
+  'The body is no FHIRPath Patch, which is a Parameters resource; a JSON Patch has the Content-Type application/json-patch+json';
 
 /** The patched resource. @throws PraxisError `patch-failed`, `too-costly` */
 function applied(

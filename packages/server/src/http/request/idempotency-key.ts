@@ -46,6 +46,7 @@ function parseKey(given: readonly string[]): string {
   const [text = '', ...more] = given;
   if (more.length > 0) refuse('is sent more than once: a request has one key');
   const sent = text.trim();
+  if (sent === '' || sent === '""') return refuse('is empty: send a key such as 8e03978e-40d5-43dd-bc93-6894a57f9324');
   const string = stringPattern.exec(sent)?.[1] ?? barePattern.exec(sent)?.[0];
   if (string === undefined)
     return refuse(

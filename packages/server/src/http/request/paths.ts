@@ -104,6 +104,6 @@ export function requireGet({ method }: { readonly method: string }): void {
 export function refuseUnknownPath(): never {
   return fail('path-unknown', {
     diagnostics:
-      'No such path: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+      'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
   });
 }

@@ -100,7 +100,12 @@ const pathDenials: Readonly<Record<string, Denial>> = {
     status: 400,
     says: /a parameter "operation" for each change/,
   },
-  'another resource': { body: { resourceType: 'Patient' }, status: 400, says: /./ },
+  'another resource': { body: { resourceType: 'Patient' }, status: 400, says: /^The body is no FHIRPath Patch, / },
+  'a JSON Patch by another Content-Type': {
+    body: [{ op: 'remove', path: '/active' }],
+    status: 400,
+    says: /a JSON Patch has the Content-Type application\/json-patch\+json$/,
+  },
   'unknown type': { body: named('merge', 'Patient'), status: 400, says: /must have type add, insert/ },
   'no path': { body: operation([{ name: 'type', valueCode: 'delete' }]), status: 400, says: /must have a path/ },
   'unreadable path': { body: named('delete', 'Patient.name['), status: 400, says: /path that cannot be read/ },
