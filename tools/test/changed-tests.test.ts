@@ -28,6 +28,8 @@ const files: Readonly<Record<string, string>> = {
   [`${server}/test/visits/visit.test.ts`]: "import '../support/service.ts';\n",
   [`${server}/test/visits/kill.slow.test.ts`]: "import '../support/service.ts';\n",
   [`${server}/test/http/far.test.ts`]: "import './world.ts';\nconst page = 'visits/guide';\n",
+  [`${server}/test/http/all.test.ts`]: "const pages = globSync('docs/**/*.md');\n",
+  [`${server}/test/http/word.test.ts`]: "// docs/visits/guide.md\ntest('what guide and docs say of visits/guide');\n",
   [`${server}/test/http/world.ts`]: "import '../support/service.ts';\n",
   [`${server}/test/rules/near.test.ts`]: "import '../support/service.ts';\nimport '../../src/visits/visit.ts';\n",
   [`${server}/test/database/migrate.test.ts`]:
@@ -73,7 +75,7 @@ test('changed: a source selects who imports it in two steps, its folder, and uni
   assert.deepEqual(tests, ['rules/near.test.ts', 'rules/unit.test.ts', 'visits/visit.test.ts']);
   assert.match(lines[0] ?? '', /^1 file differs from [0-9a-f]+ \(where this branch left main\)$/);
   assert.deepEqual(lines.slice(1), [
-    '3 test files of 7 selected: 2 that import what differs, in two steps at most, 1 that lie in its folder',
+    '3 test files of 9 selected: 2 that import what differs, in two steps at most, 1 that lie in its folder',
     'left to npm test: 1, which reach a change through the application or from further away',
     'left to npm run test:slow: 1',
   ]);
@@ -95,7 +97,11 @@ test('changed: a migration selects who reads its folder', (context) => {
 });
 
 test('changed: a document selects the tests that name it', (context) => {
-  assert.deepEqual(selectFor(context, 'docs/visits/guide.md').tests, ['http/far.test.ts']);
+  assert.deepEqual(selectFor(context, 'docs/visits/guide.md').tests, ['http/all.test.ts', 'http/far.test.ts']);
+});
+
+test('changed: a word of a test is not the name of a folder', (context) => {
+  assert.deepEqual(selectFor(context, 'guide/visits.md').tests, []);
 });
 
 test('changed: a module of tests selects all that use it, a test file itself, be it slow', (context) => {
@@ -109,7 +115,7 @@ test('changed: what is installed concerns all, which is said', (context) => {
   const { tests, lines } = selectFor(context, 'package.json');
   assert.deepEqual(tests, []);
   assert.deepEqual(lines.slice(2), [
-    'left to npm test: 6, which reach a change through the application or from further away',
+    'left to npm test: 8, which reach a change through the application or from further away',
     'left to npm run test:slow: 1',
     'package.json concerns every test: run them all',
   ]);

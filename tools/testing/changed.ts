@@ -128,18 +128,30 @@ function unitTestsThatReach(graph: ImportGraph, path: string): readonly string[]
   return [...findImporters(graph, [path], () => false)].filter((file) => isTest(file) && isUnit(file, graph));
 }
 
-/** For documents and data: the tests in whose text, or in that of a module of tests, their path or folder stands. */
+/**
+ * For documents and data: the tests that open them, or use a module of tests that does. A text in quotes begins with the path, is
+ * the path without its first folder and ending, or names the folder: words and comments do not count.
+ */
 function testsThatName(root: string, graph: ImportGraph, path: string): Iterable<string> {
   if (graph.has(path) || path.endsWith('.sql') || isForAll(path)) return [];
-  const bare = path.replace(/\.[a-z]+$/, '');
-  const folder = posix.dirname(path);
-  const names = [path, ...(folder === '.' ? [] : [bare.slice(bare.indexOf('/') + 1), folder])];
-  const naming = [...graph.keys()].filter((file) => {
-    if (!isOfTests(file) || !existsSync(join(root, file))) return false;
-    const text = readFileSync(join(root, file), 'utf8');
-    return names.some((name) => text.includes(name));
-  });
+  const pattern = buildNamePattern(path);
+  const naming = [...graph.keys()].filter(
+    (file) => isOfTests(file) && existsSync(join(root, file)) && pattern.test(readFileSync(join(root, file), 'utf8')),
+  );
   return findImporters(graph, naming, (file) => isSource(file) || isDoor(file));
+}
+
+function buildNamePattern(path: string): RegExp {
+  const folders = path.split('/').slice(0, -1);
+  const folder = RegExp.escape(folders.join('/'));
+  const above = folders.map((_, depth) => RegExp.escape(folders.slice(0, depth + 1).join('/')));
+  const [, inner] = /^[^/]+\/(.+)\.[a-z]+$/.exec(path) ?? [];
+  const names = [
+    RegExp.escape(path),
+    ...(inner === undefined ? [] : [`${RegExp.escape(inner)}(?=['"\`])`]),
+    ...(folder === '' ? [] : [`${folder}/?(?=['"\`*$])`, `(?:${above.join('|')})/\\*\\*`]),
+  ];
+  return new RegExp(`['"\`](?:\\.{1,2}/)*(?:${names.join('|')})`);
 }
 
 function countOf(count: number, what: string): string {
