@@ -1,5 +1,6 @@
 /**
- * Checks that every relative link of a document leads to a file or directory, and its fragment to a heading.
+ * Checks that every relative link of a document leads to a file or directory, and its fragment to a heading, and that the map of the
+ * documentation has every page.
  *
  *     node tools/check-links.ts
  */
@@ -9,8 +10,29 @@ import { dirname, join, normalize } from 'node:path';
 /** The documents of the project. */
 const patterns = ['*.md', 'docs/**/*.md', 'changes/*.md'];
 
-/** Lines that say which links under `root` lead nowhere; none if all is well. */
+/** The map of the documentation, and the pages that it has to link to. */
+const map = 'docs/README.md';
+const mappedPages = 'docs/*/*.md';
+const isDecision = (path: string): boolean => path.startsWith('docs/decisions/'); // their index is generated
+
+/** Lines that say which links under `root` lead nowhere, and which pages no link of the map leads to; none if all is well. */
 export function checkLinks(root: string): string[] {
+  return [...findBrokenLinks(root), ...findUnmappedPages(root)];
+}
+
+function findUnmappedPages(root: string): string[] {
+  if (!existsSync(join(root, map))) return [];
+  const mapped = new Set(
+    linksIn(readFileSync(join(root, map), 'utf8')).map(({ target }) => normalize(join(dirname(map), target))),
+  );
+  return globSync(mappedPages, { cwd: root })
+    .map((path) => path.replaceAll('\\', '/'))
+    .sort()
+    .filter((path) => !mapped.has(path) && !isDecision(path))
+    .map((path) => `${map} has no link to ${path}`);
+}
+
+function findBrokenLinks(root: string): string[] {
   const paths = patterns.flatMap((pattern) => globSync(pattern, { cwd: root }));
   return paths
     .map((path) => path.replaceAll('\\', '/'))

@@ -31,6 +31,16 @@ test('links: a link to no file, or to no heading, is reported with path and line
   ]);
 });
 
+test('links: a page that the map of the documentation leaves out is reported, a decision is not', (context) => {
+  const root = rootWith(context, {
+    'docs/README.md': '[a](integrate/a.md)\n',
+    'docs/integrate/a.md': '[b](b.md)\n',
+    'docs/integrate/b.md': '# B\n',
+    'docs/decisions/0001-a.md': '# A\n',
+  });
+  assert.deepEqual(checkLinks(root), ['docs/README.md has no link to docs/integrate/b.md']);
+});
+
 test('links: other sites, directories, code and headings with punctuation are no fault', (context) => {
   const root = rootWith(context, {
     'README.md': [
