@@ -36,6 +36,11 @@ export interface BudgetHost {
    * @param untilMs the time of the work is over then, by `now`: it need not wait any longer
    */
   readonly nextSlice: (untilMs: number) => Promise<void>;
+  /**
+   * How long the thread has been held until `nowMs` without others going on, in ms. Absent: since the slice of the work began,
+   * though the work may have waited meanwhile.
+   */
+  readonly heldMs?: (nowMs: number) => number;
   /** The error that ends the work. */
   readonly errorOf: (excess: BudgetExcess) => Error;
 }
@@ -62,7 +67,7 @@ export interface Budget extends StepBudget {
   /** Returns bytes that were taken. */
   giveBack(bytes: number): void;
   /**
-   * For loops that may be long: lets others go on when this work has held the thread for `sliceMs`; otherwise resolves at
+   * For loops that may be long: lets others go on when the thread has been held for `sliceMs`; otherwise resolves at
    * once. @throws Error of the host when the time is over
    */
   breathe(work: BudgetedWork): Promise<void>;
@@ -80,7 +85,7 @@ export interface Budget extends StepBudget {
 
 /** A budget of `limits`, whose time begins now. */
 export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
-  const { now, nextSlice, errorOf } = host;
+  const { now, nextSlice, heldMs, errorOf } = host;
   const openedMs = now();
   let { steps, bytes } = limits;
   let { steps: stepsMax, ms: msMax } = limits;
@@ -97,6 +102,7 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
   const beginSlice = async (work: BudgetedWork): Promise<void> => {
     await nextSlice(openedMs + msMax);
     sliceBeganMs = now();
+    heldMs?.(sliceBeganMs); // a turn is known from the first look at it
     stepsOfSlice = 0;
     requireTime(work);
   };
@@ -121,7 +127,11 @@ export function openBudget(limits: BudgetLimits, host: BudgetHost): Budget {
       bytes += count;
     },
     async breathe(work) {
-      if (requireTime(work) - sliceBeganMs >= sliceMs) await beginSlice(work);
+      const nowMs = requireTime(work);
+      if (nowMs - sliceBeganMs < sliceMs) return;
+      const held = heldMs?.(nowMs) ?? sliceMs;
+      if (held >= sliceMs) await beginSlice(work);
+      else sliceBeganMs = nowMs - held;
     },
     async turn(work) {
       if (stepsOfSlice > stepsPerTurn) await beginSlice(work);

@@ -5,6 +5,7 @@
 import { type Budget, type BudgetExcess, type BudgetLimits, openBudget, type StepBudget } from '@praxis/fhir';
 import { fail, PraxisError } from '../base/errors.ts';
 import type { TurnOf } from './fair-queue.ts';
+import { watchLoopTurn } from './loop-turn.ts';
 import type { Slices } from './slices.ts';
 
 /** Of one request: about a tenth of a second of one core, and what waits for the database included. */
@@ -26,11 +27,14 @@ export type OpenBudget = (of: TurnOf, limits: BudgetLimits, isGone?: () => boole
 
 /** Budgets that share the event loop by `slices`. */
 export function openBudgets(slices: Slices): OpenBudget {
+  const heldMs = watchLoopTurn();
   return (of, limits, isGone = () => false) => {
     const sinceMs = performance.now();
+    heldMs(sinceMs);
     let taken = 0;
     return openBudget(limits, {
       now: () => performance.now(),
+      heldMs,
       errorOf: makeTooCostlyError,
       async nextSlice(untilMs) {
         taken += 1;

@@ -4,13 +4,14 @@ import test from 'node:test';
 import { type Budget, openBudget, sliceMs, stepsPerTurn } from '@praxis/fhir';
 import { PraxisError } from '../../src/base/errors.ts';
 import { makeTooCostlyError, openBudgets } from '../../src/limits/budgets.ts';
+import { watchLoopTurn } from '../../src/limits/loop-turn.ts';
 import { openSlices, type Slices } from '../../src/limits/slices.ts';
 
 const work = { what: 'The filter', cheaper: 'use a shorter pattern' };
 const limits = { steps: 10, bytes: 100, ms: 1_000 };
 
 /** A budget whose clock is moved by hand. */
-function openAt(more: Partial<typeof limits> = {}) {
+function openAt(more: Partial<typeof limits> = {}, heldMs?: (nowMs: number) => number) {
   let nowMs = 5_000;
   let slices = 0;
   const host = {
@@ -18,6 +19,7 @@ function openAt(more: Partial<typeof limits> = {}) {
     nextSlice: async () => {
       slices++;
     },
+    ...(heldMs === undefined ? {} : { heldMs }),
     errorOf: makeTooCostlyError,
   };
   return {
@@ -79,6 +81,30 @@ test('work that has held the thread for a slice asks for the next one', async ()
   await budget.breathe(work);
   await budget.breathe(work);
   assert.equal(slices(), 1);
+});
+
+test('work that has waited goes on, until the thread has been held for a slice', async () => {
+  let turnBeganMs = 5_000;
+  const { budget, pass, slices } = openAt({}, (nowMs) => nowMs - turnBeganMs);
+  pass(20);
+  turnBeganMs = 5_020; // it waited for the database
+  await budget.breathe(work);
+  pass(sliceMs - 1);
+  await budget.breathe(work);
+  assert.equal(slices(), 0);
+  pass(1);
+  await budget.breathe(work);
+  assert.equal(slices(), 1);
+});
+
+test('a turn of the event loop is known from the first look at it, and ends when others go on', async () => {
+  const heldMs = watchLoopTurn();
+  assert.equal(heldMs(100), 0);
+  assert.equal(heldMs(107), 7);
+  await Promise.resolve();
+  assert.equal(heldMs(109), 9, 'a microtask is the same turn');
+  for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(heldMs(200), 0);
 });
 
 test('work of many steps waits for its turn before each piece, small work never', async () => {
@@ -217,5 +243,9 @@ test('work whose sender has gone ends at its next slice, and where it waits for 
   const waiting = hold(budget);
   isGone = true;
   await assert.rejects(waiting, gone);
-  await assert.rejects(hold(budget), gone);
+  // The first pause in a turn of the event loop only looks at it.
+  await assert.rejects(
+    hold(budget).then(() => hold(budget)),
+    gone,
+  );
 });
