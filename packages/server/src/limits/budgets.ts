@@ -34,7 +34,8 @@ export function openBudgets(slices: Slices): OpenBudget {
     let taken = 0;
     return openBudget(limits, {
       now: () => performance.now(),
-      heldMs,
+      // Work for which nobody waits asks for a slice at its next pause, and ends there.
+      heldMs: (nowMs) => (isGone() ? Number.POSITIVE_INFINITY : heldMs(nowMs)),
       errorOf: makeTooCostlyError,
       async nextSlice(untilMs) {
         taken += 1;
