@@ -74,7 +74,7 @@ const headers = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
 } as const;
-const retryAfterSeconds = 1;
+const retrySeconds = 1;
 
 /** The token endpoints of `service`. Every request is answered; nothing is thrown. */
 export function openTokenEndpoints(service: TokenService): TokenEndpoints {
@@ -198,7 +198,7 @@ function errorReply(error: OAuthError, grantType: string | undefined, challenge:
   const extra = {
     ...(status === 401 && challenge !== undefined ? { 'www-authenticate': challenge } : {}),
     ...(status === 503 || status === 429
-      ? { 'retry-after': String(extras.retryAfterSeconds ?? retryAfterSeconds) }
+      ? { 'retry-after': String(extras.retryAfterSeconds ?? retrySeconds) }
       : {}),
   };
   const uri = extras.uri === undefined ? {} : { error_uri: extras.uri };
