@@ -197,9 +197,7 @@ function errorReply(error: OAuthError, grantType: string | undefined, challenge:
   // RFC 9110 §15.5.2: a 401 carries a challenge; RFC 6749 §5.2 asks for Basic where it is offered.
   const extra = {
     ...(status === 401 && challenge !== undefined ? { 'www-authenticate': challenge } : {}),
-    ...(status === 503 || status === 429
-      ? { 'retry-after': String(extras.retryAfterSeconds ?? retrySeconds) }
-      : {}),
+    ...(status === 503 || status === 429 ? { 'retry-after': String(extras.retryAfterSeconds ?? retrySeconds) } : {}),
   };
   const uri = extras.uri === undefined ? {} : { error_uri: extras.uri };
   const body = JSON.stringify({ error: code, error_description: printable(error.description), ...uri });
