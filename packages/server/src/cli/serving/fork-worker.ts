@@ -5,18 +5,12 @@ import { fileURLToPath } from 'node:url';
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
 /**
- * V8 keeps pages that its heap once had while the process is busy, so what counts is how far the heap grows between two
- * collections (docs/decisions/0303).
- */
-const heapFlags = ['--max-semi-space-size=16', '--heap-growing-percent=50'];
-
-/**
  * Starts it from the code on disk. It says on standard error why it cannot start.
  * @param collectorThreads as `countCollectorThreads`
  */
 export function forkWorker(number: number, collectorThreads: number): ChildProcess {
   const child = fork(program, [String(number)], {
-    execArgv: [...process.execArgv, ...heapFlags, `--v8-pool-size=${collectorThreads}`],
+    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.on('error', () => undefined); // who watches over it finds that it has no number
