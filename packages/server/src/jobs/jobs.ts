@@ -18,7 +18,10 @@ export interface Job {
 }
 
 export interface Jobs {
-  /** Runs all jobs until nothing is left to do; for tests and for commands that wait for an effect. */
+  /**
+   * Runs all jobs until nothing is left to do, and waits for portions that are under way; for tests and for commands that
+   * wait for an effect.
+   */
   settle(): Promise<void>;
   /** Asks for no more portions, and waits for those that are under way. */
   stop(): Promise<void>;
@@ -33,10 +36,18 @@ const turnMs = 500;
 /** Starts the jobs. An error of one is logged, and its work tried again after the pause. */
 export function openJobs(jobs: readonly Job[], log: Log): Jobs {
   const stopping = new AbortController();
-  const loops = jobs.map((job) => loop(job, stopping.signal, log));
+  const underWay = new Map<Job, Promise<unknown>>();
+  const runPortion = async (job: Job): Promise<Progress> => {
+    const portion = job.run();
+    underWay.set(job, portion);
+    return await portion;
+  };
+  const loops = jobs.map((job) => loop(job, runPortion, stopping.signal, log));
   return {
     async settle() {
       for (const job of jobs) {
+        // What a portion under way has taken up, another one does not see. Its failure is the loop's.
+        await underWay.get(job)?.catch(() => undefined);
         for (let state = await job.run(); state !== 'done'; state = await job.run()) {
           if (state === 'waiting') await delay(settlePauseMs);
         }
@@ -60,11 +71,16 @@ export function runWhile(isOurs: () => boolean, job: Job): Job {
   };
 }
 
-async function loop(job: Job, signal: AbortSignal, log: Log): Promise<void> {
+async function loop(
+  job: Job,
+  runPortion: (job: Job) => Promise<Progress>,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
   while (!signal.aborted) {
     let state: Progress = 'done';
     try {
-      state = await job.run();
+      state = await runPortion(job);
     } catch (error) {
       log.error({ err: error, job: job.name }, 'a job failed and will be tried again');
     }
