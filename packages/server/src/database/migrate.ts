@@ -2,6 +2,10 @@
  * Schema changes: the files migrations/NNNN-name.sql in order, each in a transaction together with its row in the table
  * `migration`. A file that has been applied never changes. Several processes may start together: one migrates, the others
  * wait for an advisory lock (https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS).
+ *
+ * A migration does not stop requests for long (docs/decisions/0304): a transaction waits at most a second for a lock, since
+ * whoever comes after it waits for it, and is tried again. What takes long, such as an index of a large table, stands in a file
+ * NNNN-name.online.sql, whose statements run one after another outside a transaction: they lock nobody out, and can be repeated.
  */
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,7 +15,7 @@ import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { makeConnectionError } from './connection-fault.ts';
 import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
-import { isStartingUp } from './sqlstate.ts';
+import { isLockTimeout, isStartingUp } from './sqlstate.ts';
 import type { Queryable } from './transaction.ts';
 
 export interface Migration {
@@ -20,6 +24,8 @@ export interface Migration {
   readonly text: string;
   /** SHA-256 of the text, hexadecimal. */
   readonly checksum: string;
+  /** Its statements run outside a transaction. */
+  readonly isOnline: boolean;
 }
 
 export interface MigrateOptions {
@@ -30,13 +36,19 @@ export interface MigrateOptions {
   readonly directory?: URL;
   /** Asked before the first change, when there is one to make: its error ends the call, and nothing has changed. */
   readonly verifyBefore?: (client: Pick<Queryable, 'query'>) => Promise<void>;
+  /** How often a transaction is tried that others keep from a lock, and the pause between two tries. Default: for ten minutes. */
+  readonly lockTries?: { readonly triesMax: number; readonly pauseMs: number };
 }
 
 const ownDirectory = new URL('./migrations/', import.meta.url);
-const fileNamePattern = /^(\d{4})-([a-z0-9-]+)\.sql$/;
+const fileNamePattern = /^(\d{4})-([a-z0-9-]+)(\.online)?\.sql$/;
 /** Key of the advisory lock: the ASCII bytes of "prax". */
 const lockKey = 0x70726178;
 const serverVersionMin = 150_000;
+
+/** Longest wait of a migration for a lock, in ms: so long wait those who come after it. */
+const lockWaitMs = 1_000;
+const lockTriesDefault = { triesMax: 200, pauseMs: 2_000 };
 
 /**
  * Brings the schema up to date. Returns the versions that this call applied, in order; none when it was up to date.
@@ -56,7 +68,7 @@ export async function migrate(options: MigrateOptions): Promise<number[]> {
     // The session's end releases the lock, also when this process is killed.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
     await options.verifyBefore?.({ query: async ({ text, values }) => (await client.query(text, [...values])).rows });
-    return await applyAll(client, migrations, options.log);
+    return await applyAll(client, migrations, options);
   } finally {
     await client.end();
   }
@@ -106,11 +118,11 @@ export function computeSchemaChecksum(migrations: readonly Migration[]): string 
 }
 
 async function readMigration(directory: URL, fileName: string): Promise<Migration> {
-  const [, version, name] = fileNamePattern.exec(fileName) ?? [];
+  const [, version, name, online] = fileNamePattern.exec(fileName) ?? [];
   if (version === undefined || name === undefined)
-    throw new ConfigError(`Migration ${fileName} must be named NNNN-name.sql`);
+    throw new ConfigError(`Migration ${fileName} must be named NNNN-name.sql or NNNN-name.online.sql`);
   const text = await readFile(new URL(fileName, directory), 'utf8');
-  return { version: Number(version), name, text, checksum: sha256(text) };
+  return { version: Number(version), name, text, checksum: sha256(text), isOnline: online !== undefined };
 }
 
 async function requireServerVersion(client: pg.Client): Promise<void> {
@@ -122,7 +134,11 @@ async function requireServerVersion(client: pg.Client): Promise<void> {
     throw new ConfigError(`PostgreSQL 15 or later is needed; the server is ${server.version}`);
 }
 
-async function applyAll(client: pg.Client, migrations: readonly Migration[], log: Log): Promise<number[]> {
+async function applyAll(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  options: MigrateOptions,
+): Promise<number[]> {
   await client.query(`
     CREATE TABLE IF NOT EXISTS migration (
       version int PRIMARY KEY,
@@ -132,24 +148,63 @@ async function applyAll(client: pg.Client, migrations: readonly Migration[], log
     )`);
   const pending = await pendingOf(client, migrations);
   for (const migration of pending) {
-    await apply(client, migration);
-    log.info({ version: migration.version, name: migration.name }, 'migration applied');
+    if (migration.isOnline) await applyOnline(client, migration);
+    else await applyWhenUnlocked(client, migration, options);
+    options.log.info({ version: migration.version, name: migration.name }, 'migration applied');
   }
   return pending.map((migration) => migration.version);
 }
 
-async function apply(client: pg.Client, { version, name, text, checksum }: Migration): Promise<void> {
+/** Applies it in one transaction, as soon as nobody keeps it from its locks. */
+async function applyWhenUnlocked(client: pg.Client, migration: Migration, options: MigrateOptions): Promise<void> {
+  const { triesMax, pauseMs } = options.lockTries ?? lockTriesDefault;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await apply(client, migration);
+    } catch (cause) {
+      if (!isLockTimeout(cause) || tried === triesMax) throw makeFailure(migration, 'was rolled back', cause);
+      options.log.info({ version: migration.version }, 'migration waits for a table that others use');
+      await delay(pauseMs);
+    }
+  }
+}
+
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
-    await client.query(text);
-    const values = [version, name, checksum];
-    await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', values);
+    await client.query(`SET LOCAL lock_timeout = ${lockWaitMs}`);
+    await client.query(migration.text);
+    await noteApplied(client, migration);
     await client.query('COMMIT');
-  } catch (cause) {
+  } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`Migration ${version}-${name} failed and was rolled back: ${reason}`, { cause });
+    throw error;
   }
+}
+
+/** Applies each statement by itself; those that were done before a failure are done again. */
+async function applyOnline(client: pg.Client, migration: Migration): Promise<void> {
+  try {
+    for (const statement of splitStatements(migration.text)) await client.query(statement);
+    await noteApplied(client, migration);
+  } catch (cause) {
+    throw makeFailure(migration, 'will be begun anew', cause);
+  }
+}
+
+/** The statements of an online file: each ends with a semicolon at the end of a line. */
+function splitStatements(text: string): readonly string[] {
+  return text.split(/;[ \t]*(?:\n|$)/).filter((statement) => statement.replace(/^\s*--.*$/gm, '').trim() !== '');
+}
+
+async function noteApplied(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+  const values = [version, name, checksum];
+  await client.query('INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)', values);
+}
+
+function makeFailure({ version, name }: Migration, consequence: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Migration ${version}-${name} failed and ${consequence}: ${reason}`, { cause });
 }
 
 /** Migrations that the database lacks; checks those it has. */

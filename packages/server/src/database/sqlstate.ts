@@ -81,13 +81,14 @@ export function classifyFailure(error: unknown): FailureKind {
   return conditions[server.code] ?? conditions[server.code.slice(0, 2)] ?? 'refused';
 }
 
-/** Whether what `throwable` has made says that a lock was not to be had within lock_timeout. */
+/** Whether the server, or what `toThrowable` has made of it, says that a lock was not to be had within lock_timeout. */
 export function isLockTimeout(error: unknown): boolean {
+  if (serverMessageOf(error)?.code === locked) return true;
   const cause = error instanceof PraxisError ? error.details.cause : undefined;
   return cause instanceof Error && cause.message.startsWith('SQLSTATE 55P03:');
 }
 
-/** Whether what `throwable` has made says that the ledger lacks a caller or an action that a row refers to. */
+/** Whether what `toThrowable` has made says that the ledger lacks a caller or an action that a row refers to. */
 export function isUnknownKey(error: unknown): boolean {
   const cause = error instanceof PraxisError ? error.details.cause : undefined;
   return cause instanceof Error && cause.message.startsWith('SQLSTATE PX001:');

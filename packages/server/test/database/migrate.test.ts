@@ -7,12 +7,13 @@ import test, { type TestContext } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { ConfigError } from '../../src/base/config.ts';
-import { migrate, readMigrations } from '../../src/database/migrate.ts';
+import { type MigrateOptions, migrate, readMigrations } from '../../src/database/migrate.ts';
 import { sql } from '../../src/database/sql.ts';
 import { testLog } from '../support/cluster.ts';
 import { openTestDatabase } from '../support/database.ts';
 
-const all = (await readMigrations()).map((migration) => migration.version);
+const migrations = await readMigrations();
+const all = migrations.map((migration) => migration.version);
 
 /** A directory with these migration files, and a way to migrate an empty database with it. */
 async function openCase(t: TestContext, files: Readonly<Record<string, string>>) {
@@ -21,7 +22,8 @@ async function openCase(t: TestContext, files: Readonly<Record<string, string>>)
   t.after(() => rm(directory, { recursive: true }));
   const write = async (name: string, text: string) => await writeFile(path.join(directory, name), text);
   for (const [name, text] of Object.entries(files)) await write(name, text);
-  const run = () => migrate({ connection: connections.owner, log: testLog, directory: pathToFileURL(`${directory}/`) });
+  const run = (options: Pick<MigrateOptions, 'lockTries'> = {}) =>
+    migrate({ connection: connections.owner, log: testLog, directory: pathToFileURL(`${directory}/`), ...options });
   return { owner, write, run, remove: (name: string) => rm(path.join(directory, name)) };
 }
 
@@ -56,7 +58,10 @@ test('files that are misnamed or share a number are refused before anything is a
   await remove('0002-other.sql');
   await remove('0002-second.sql');
   await write('2-second.sql', 'SELECT 1');
-  await assert.rejects(run(), refusal(/^Migration 2-second\.sql must be named NNNN-name\.sql$/));
+  await assert.rejects(
+    run(),
+    refusal(/^Migration 2-second\.sql must be named NNNN-name\.sql or NNNN-name\.online\.sql$/),
+  );
   assert.deepEqual(await owner.query(sql`SELECT to_regclass('a') AS a`), [{ a: null }]);
 });
 
@@ -119,4 +124,72 @@ test('two databases of one server may be migrated at the same time', async (t) =
     databases.map(({ connections }) => migrate({ connection: connections.owner, log: testLog })),
   );
   assert.deepEqual(applied, [all, all, all]);
+});
+
+test('a migration waits for a table that others use, and whoever comes after it waits a second at most', async (t) => {
+  const { owner, write, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)' });
+  await run();
+  await write('0002-second.sql', 'CREATE TABLE b (id int);\nALTER TABLE a ADD COLUMN name text;');
+  const lockTries = { triesMax: 2, pauseMs: 10 };
+  await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`SELECT FROM a`);
+    const running = run({ lockTries });
+    running.catch(() => undefined);
+    const startMs = performance.now();
+    while (
+      (await owner.query(sql`SELECT FROM pg_locks WHERE NOT granted AND mode = 'AccessExclusiveLock'`)).length === 0
+    )
+      assert.ok(performance.now() - startMs < 10_000, 'the migration never waited');
+    // It stands behind the migration, which has not got its lock.
+    assert.deepEqual(await owner.query(sql`SELECT id FROM a`), []);
+    await assert.rejects(
+      running,
+      /^Error: Migration 2-second failed and was rolled back: canceling statement due to lock timeout$/,
+    );
+  });
+  assert.deepEqual(await owner.query(sql`SELECT to_regclass('b') AS b`), [{ b: null }]);
+  assert.deepEqual(await run({ lockTries }), [2]);
+});
+
+test('an online migration locks no writer out, and what was done before a failure is done again', async (t) => {
+  const { owner, write, run } = await openCase(t, { '0001-first.sql': 'CREATE TABLE a (id int)' });
+  await run();
+  const first =
+    '-- By id; and a second one.\nDROP INDEX CONCURRENTLY IF EXISTS a_id;\nCREATE INDEX CONCURRENTLY a_id ON a (id);\n';
+  await write('0002-second.online.sql', `${first}CREATE INDEX CONCURRENTLY a_none ON a (none);\n`);
+  await assert.rejects(
+    run(),
+    /^Error: Migration 2-second failed and will be begun anew: column "none" does not exist$/,
+  );
+  assert.deepEqual(await owner.query(sql`SELECT version FROM migration`), [{ version: 1 }]);
+  await write('0002-second.online.sql', first);
+  const running = await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`INSERT INTO a VALUES (1)`);
+    const waiting = run();
+    waiting.catch(() => undefined);
+    const startMs = performance.now();
+    while ((await owner.query(sql`SELECT FROM pg_locks WHERE NOT granted`)).length === 0)
+      assert.ok(performance.now() - startMs < 10_000, 'the migration never waited');
+    await owner.query(sql`INSERT INTO a VALUES (2)`);
+    return { waiting };
+  });
+  assert.deepEqual(await running.waiting, [2]);
+  const valid = sql`SELECT indisvalid FROM pg_index WHERE indexrelid = 'a_id'::regclass`;
+  assert.deepEqual(await owner.query(valid), [{ indisvalid: true }]);
+});
+
+test('migrations since 0039 lock no table for long: indexes of existing tables are made online', () => {
+  for (const { version, name, text, isOnline } of migrations.filter((migration) => migration.version >= 39)) {
+    const made = new Set([...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, table]) => table));
+    for (const [statement, concurrently, table] of text.matchAll(
+      /CREATE (?:UNIQUE )?INDEX (CONCURRENTLY )?\w+ ON (\w+)/g,
+    )) {
+      if (isOnline) assert.ok(concurrently, `${version}-${name}: ${statement} needs CONCURRENTLY`);
+      else assert.ok(made.has(table), `${version}-${name}: ${statement} belongs into a file of its own, .online.sql`);
+    }
+    for (const [statement] of text.matchAll(
+      /ALTER COLUMN \w+ (?:TYPE|SET NOT NULL)|ADD (?:CONSTRAINT \w+ )?(?:UNIQUE|PRIMARY KEY|FOREIGN KEY|CHECK)(?![^;]*NOT VALID)/g,
+    ))
+      assert.fail(`${version}-${name}: ${statement} reads or rewrites the whole table under a lock`);
+  }
 });
