@@ -71,8 +71,12 @@ function statOf(pid: number): string[] | undefined {
   }
 }
 
+/** The value in the middle; of an even number of values the mean of both. NaN: there is none. */
 export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
 /** The value below which `share` of the values lie. */

@@ -17,38 +17,45 @@ import { benchService } from './service/bench-service.ts';
 import { benchStock } from './service/bench-stock.ts';
 import { benchWorkers } from './service/bench-workers.ts';
 import { benchStart } from './start.ts';
+import { runWithUsage } from './usage.ts';
 
-const benches: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+interface Bench {
+  readonly run: (args: readonly string[]) => Promise<number>;
+  /** Its source, from here. */
+  readonly source: string;
+}
+
+const benches: Readonly<Record<string, Bench>> = {
   /** The service by HTTP beside the floor of the machine. */
-  service: benchService,
+  service: { run: benchService, source: './service/bench-service.ts' },
   /** Searches in small practices beside large ones. */
-  scale: benchScale,
+  scale: { run: benchScale, source: './scale/bench-scale.ts' },
   /** Slots and $find beside a plain search. */
-  scheduling: benchScheduling,
+  scheduling: { run: benchScheduling, source: './scheduling.ts' },
   /** $find, $hold, $book, $reschedule and a series, by one caller. */
-  booking: benchBooking,
+  booking: { run: benchBooking, source: './booking.ts' },
   /** Revocation and rotation under load, on two nodes. */
-  revocation: benchRevocation,
+  revocation: { run: benchRevocation, source: './revocation/bench-revocation.ts' },
   /** What a restricted token, the field mask and row-level security cost. */
-  access: benchAccess,
+  access: { run: benchAccess, source: './access.ts' },
   /** Workers that are restarted and killed under load. */
-  restarts: benchRestarts,
+  restarts: { run: benchRestarts, source: './restarts/bench-restarts.ts' },
   /** CPU time of a service that nobody calls. */
-  idle: benchIdle,
+  idle: { run: benchIdle, source: './idle.ts' },
   /** How long a start takes, and the memory of a worker at rest. */
-  start: benchStart,
+  start: { run: benchStart, source: './start.ts' },
   /** Two workers beside one. */
-  workers: benchWorkers,
+  workers: { run: benchWorkers, source: './service/bench-workers.ts' },
   /** Memory of the workers after many requests. */
-  memory: benchMemory,
+  memory: { run: benchMemory, source: './memory.ts' },
   /** Creates on a distribution's PostgreSQL beside the embedded one. */
-  stock: benchStock,
+  stock: { run: benchStock, source: './service/bench-stock.ts' },
   /** With a long ledger beside an empty one. */
-  ledger: benchLedger,
+  ledger: { run: benchLedger, source: './service/bench-ledger.ts' },
   /** Bytes that an access leaves in the ledger. */
-  'ledger-size': benchLedgerSize,
+  'ledger-size': { run: benchLedgerSize, source: './ledger-size.ts' },
   /** 20 practices at work, by one worker or two. */
-  'practice-day': benchPracticeDay,
+  'practice-day': { run: benchPracticeDay, source: './practice-day/bench-practice-day.ts' },
 };
 
 const [first = '', ...rest] = process.argv.slice(2);
@@ -58,5 +65,6 @@ if (bench === undefined) {
   console.error(`There is no bench ${first}: ${Object.keys(benches).join(', ')}`);
   process.exitCode = 2;
 } else {
-  process.exitCode = await bench(isNamed ? rest : process.argv.slice(2));
+  const args = isNamed ? rest : process.argv.slice(2);
+  process.exitCode = await runWithUsage(new URL(bench.source, import.meta.url), args, bench.run);
 }

@@ -24,6 +24,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { listAttacks } from '../../packages/server/test/support/worst-cases.ts';
+import { runWithUsage } from '../usage.ts';
 import { type Attackers, startAttackers } from './attackers.ts';
 import { type Caller, openCaller } from './caller.ts';
 import { attackTable, figuresOf, statusesOf, victimTable } from './figures.ts';
@@ -54,10 +55,13 @@ interface Options {
   readonly verbose: boolean;
 }
 
-process.exitCode = await besiege(readOptions());
+process.exitCode = await runWithUsage(new URL(import.meta.url), process.argv.slice(2), (args) =>
+  besiege(readOptions(args)),
+);
 
-function readOptions(): Options {
+function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
+    args: [...args],
     options: {
       seconds: { type: 'string', default: '1800' },
       faults: { type: 'string', default: '0' },
