@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- [service | scale | scheduling | booking | revocation | access | restarts | idle | start | workers |
+ * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
  * memory | stock | ledger | ledger-size | practice-day] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
@@ -11,6 +11,7 @@ import { benchPracticeDay } from './practice-day/bench-practice-day.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
+import { benchUpkeep } from './scale/bench-upkeep.ts';
 import { benchScheduling } from './scheduling.ts';
 import { benchLedger } from './service/bench-ledger.ts';
 import { benchService } from './service/bench-service.ts';
@@ -30,6 +31,8 @@ const benches: Readonly<Record<string, Bench>> = {
   service: { run: benchService, source: './service/bench-service.ts' },
   /** Searches in small practices beside large ones. */
   scale: { run: benchScale, source: './scale/bench-scale.ts' },
+  /** Sizes of tables while 3 million resources are updated. */
+  upkeep: { run: benchUpkeep, source: './scale/bench-upkeep.ts' },
   /** Slots and $find beside a plain search. */
   scheduling: { run: benchScheduling, source: './scheduling.ts' },
   /** $find, $hold, $book, $reschedule and a series, by one caller. */

@@ -70,15 +70,32 @@ export async function openDataSet(
   // Only reading is measured, so the load need not wait for the disk.
   const connections = await startEmbeddedDatabase({ dataDir, log, durability: 'none' });
   const platform = await openPlatform({ config, clock: systemClock, log, connections });
-  const markFile = path.join(dataDir, 'scale.json');
-  if (!existsSync(markFile)) writeFileSync(markFile, JSON.stringify(await load(platform, size, tell)));
-  const mark: Mark = JSON.parse(readFileSync(markFile, 'utf8'));
+  if (!existsSync(markFile(directory, size.name))) writeMark(directory, size.name, await load(platform, size, tell));
+  const mark = readMark(directory, size.name);
   if (mark.firms !== size.firms || mark.patientsPerFirm !== size.patientsPerFirm)
     throw new Error(
       `${dataDir} holds ${mark.firms} firms of ${mark.patientsPerFirm} patients: choose another directory`,
     );
   const members = await Promise.all(prefixesOf(size).map((prefix) => getFirm(platform.database, environment, prefix)));
   return { ...size, ...mark, platform, members, megabytes: await megabytesOf(platform) };
+}
+
+/** What a directory says of the data set. @throws Error ENOENT when it is not there */
+export function readMark(directory: string, name: DataSet['name']): Mark {
+  return JSON.parse(readFileSync(markFile(directory, name), 'utf8'));
+}
+
+/** Notes that the data set was moved to another day: samples are taken by it. */
+export function markToday(directory: string, name: DataSet['name'], todayMs: number): void {
+  writeMark(directory, name, { ...readMark(directory, name), todayMs });
+}
+
+function writeMark(directory: string, name: DataSet['name'], mark: Mark): void {
+  writeFileSync(markFile(directory, name), JSON.stringify(mark));
+}
+
+function markFile(directory: string, name: DataSet['name']): string {
+  return path.join(directory, name, 'scale.json');
 }
 
 function prefixesOf({ firms }: DataSetSize): readonly string[] {
@@ -96,7 +113,7 @@ async function load(platform: Platform, size: DataSetSize, tell: (text: string) 
       const firm = await createFirm(platform.database, { environment, prefix, name: `Practice ${prefix}`, timeZone });
       await openOperatorScope(platform.database, platform.clock, firm);
       const ticking = { ...platform, clock: makeTrustedClock(tickingClock(changesFromMs)) };
-      const stored = await loadPractice(ticking, firm, { seed, patients: size.patientsPerFirm, todayMs });
+      const stored = await storePractice(ticking, firm, { patients: size.patientsPerFirm, todayMs });
       resources += stored;
       tell(`${size.name}: ${resources} resources, ${Math.round((performance.now() - startMs) / 1000)} s`);
     }
@@ -105,6 +122,15 @@ async function load(platform: Platform, size: DataSetSize, tell: (text: string) 
   await platform.asOwner(vacuum);
   const loadSeconds = Math.round((performance.now() - startMs) / 1000);
   return { firms: size.firms, patientsPerFirm: size.patientsPerFirm, todayMs, changesFromMs, resources, loadSeconds };
+}
+
+/** Stores the practice of a firm of the data set, as new versions where it is stored already; returns how many resources it has. */
+export async function storePractice(
+  platform: Platform,
+  firm: Firm,
+  { patients, todayMs }: { readonly patients: number; readonly todayMs: number },
+): Promise<number> {
+  return await loadPractice(platform, firm, { seed, patients, todayMs });
 }
 
 /** What the autovacuum of a server that has run for a while has done. */
