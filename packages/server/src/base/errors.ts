@@ -121,6 +121,11 @@ export const errorTable = {
     meaning:
       'The position in the change feed is no longer valid: rights have changed, or data was restored. Start again.',
   },
+  'export-ended': {
+    status: 410,
+    issue: 'expired',
+    meaning: 'The bulk export was begun under other rights than those of the token. Begin another one.',
+  },
   'page-too-deep': {
     status: 400,
     issue: 'too-costly',

@@ -4,7 +4,12 @@
 import { countBodyBytes } from '../engine/bundle-text.ts';
 import type { FhirCall, FhirResponse, InteractionContext, Preferences } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
-import { answerOperation, authorizeOperation, type OperationCall } from '../operations/answer-operation.ts';
+import {
+  answerOperation,
+  authorizeOperation,
+  type OperationCall,
+  requireEntry,
+} from '../operations/answer-operation.ts';
 import { getOperationCost } from '../operations/registry.ts';
 import type { Charging } from './bundle-rate.ts';
 import { buildEntryCall, type CallOptions } from './entry-call.ts';
@@ -29,6 +34,7 @@ export function answerEntry(
   const { charging = uncharged, responseBudget } = options;
   const inside = { ...context, fitted: (response: FhirResponse) => fitted(context, entry, response, responseBudget) };
   if (interaction === 'operation') {
+    requireEntry(entry);
     const call = charging(operationCall(entry, options), getOperationCost(entry));
     return answerOperation(inside, opened(entry, call, responseBudget));
   }
@@ -73,8 +79,10 @@ function fitted(
 /** @throws PraxisError `access-denied`, `method-not-allowed`, `operation-unknown` */
 export function authorizeEntry(context: InteractionContext, entry: EntryRequest, prefer: Preferences): void {
   const { interaction } = entry;
-  if (interaction === 'operation') authorizeOperation(context, operationCall(entry, { prefer }));
-  else interactions[interaction].authorize(context, { ...buildEntryCall(entry, { prefer }), interaction });
+  if (interaction === 'operation') {
+    requireEntry(entry);
+    authorizeOperation(context, operationCall(entry, { prefer }));
+  } else interactions[interaction].authorize(context, { ...buildEntryCall(entry, { prefer }), interaction });
 }
 
 const uncharged: Charging = (call) => call;

@@ -149,6 +149,8 @@ export interface PatchDocument {
 export interface Preferences {
   readonly return: 'minimal' | 'representation' | 'OperationOutcome' | undefined;
   readonly handling: 'strict' | 'lenient' | undefined;
+  /** The answer may come later, from another URL (RFC 7240 §4.1). */
+  readonly respondAsync?: true;
   /** Seconds that the caller would wait for an answer with something in it (RFC 7240 §4.3). */
   readonly waitSeconds?: number;
 }
@@ -192,6 +194,10 @@ export interface FhirResponse {
   readonly location?: string;
   /** What the answer tells is complete up to this moment: nothing last updated before it is yet to come. */
   readonly completeUntilMs?: number;
+  /** The body is no resource: it is sent as application/json in any case. */
+  readonly isPlainJson?: true;
+  /** Further headers, by names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The answer was given before, to a request with the same Idempotency-Key. */
   readonly isReplayed?: true;
   /** There was a body, for which the Bundle around the answer has no room. */
@@ -205,4 +211,6 @@ export interface FhirList {
   readonly omitted: number;
   readonly links: readonly BundleLink[];
   readonly total?: number;
+  /** There is no Bundle: the answer is lines in any case. */
+  readonly isLinesOnly?: true;
 }

@@ -152,6 +152,8 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'X-Request-Id',
       'X-Correlation-Id',
       'Retry-After',
+      'X-Progress',
+      'Expires',
       'RateLimit',
       'RateLimit-Policy',
       'X-Security-Context',

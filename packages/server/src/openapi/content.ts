@@ -25,6 +25,9 @@ export const unspecifiedContent: ContentMap = {
   '*/*': { schema: { description: 'The content itself, of any media type.' } },
 };
 
+/** A document that is no resource. */
+export const plainJsonContent: ContentMap = { 'application/json': { schema: { type: 'object' } } };
+
 /** Lists as lines: docs/decisions/0139. */
 export const linesContent: ContentMap = {
   'application/fhir+ndjson': { schema: { type: 'string', description: 'One resource per line.' } },

@@ -25,7 +25,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   'type-unknown': 'Pacient is not a resource type with an endpoint in FHIR R4',
   'method-not-allowed': 'This path takes POST',
   'method-unknown': 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
-  'operation-unknown': '$book is not an operation of this path. Supported here: $everything, $meta, $validate',
+  'operation-unknown': '$book is not an operation of this path. Supported here: $everything, $export, $meta, $validate',
   'access-denied':
     'Patient read needs acl/pat_r; the application does not hold it: the operator of the service adds it, then the practice grants it',
   'not-acceptable':
@@ -61,6 +61,10 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   'feed-ended': inElement(
     'since',
     'The data was restored to a time before this position in the feed: discard the copy and start again without since',
+  ),
+  'export-ended': inElement(
+    'job',
+    'The rights of the token differ from those that the export was begun under: fetch it with a token of the same scope, or begin another one',
   ),
   'cursor-invalid': inElement(
     '_cursor',

@@ -21,7 +21,7 @@ const headers: Readonly<Record<string, { readonly text: string; readonly example
     example: 'https://example.com/sandbox/firm/your-firm/pm/fhir/v2/Patient/1/_history/1',
   },
   'Content-Location': {
-    text: 'The same as Location.',
+    text: 'The same as Location; of a bulk export, the URL that tells how far it is.',
     example: 'https://example.com/sandbox/firm/your-firm/pm/fhir/v2/Patient/1/_history/1',
   },
   'Idempotent-Replayed': {
@@ -39,6 +39,8 @@ const headers: Readonly<Record<string, { readonly text: string; readonly example
   Allow: { text: 'The methods that the path accepts.', example: 'GET, HEAD' },
   RateLimit: { text: 'What remains of each limit, and for how many seconds.', example: '"api-key";r=1249;t=60' },
   'RateLimit-Policy': { text: 'The limits: requests per window, in seconds.', example: '"api-key";q=1250;w=60' },
+  'X-Progress': { text: 'How far a bulk export is.', example: '12 files planned' },
+  Expires: { text: 'When a bulk export can be fetched no longer.', example: 'Sun, 22 Nov 2026 09:30:00 GMT' },
   'Retry-After': { text: 'Seconds to wait.', example: '60' },
 };
 

@@ -4,9 +4,14 @@
  */
 import { isPrimitiveType, isSubtypeOf, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { listMethods } from '../operations/answer-operation.ts';
-import type { Operation as Declaration, OperationLevel, OperationParameter } from '../operations/operation.ts';
+import type {
+  Operation as Declaration,
+  OperationAnswer,
+  OperationLevel,
+  OperationParameter,
+} from '../operations/operation.ts';
 import { operations } from '../practice/features.ts';
-import { buildResourceContent, linesContent } from './content.ts';
+import { buildResourceContent, linesContent, plainJsonContent } from './content.ts';
 import { buildAllRefusalRefs, buildHeaderRefs } from './error-answers.ts';
 import { limitHeaders } from './headers.ts';
 import { systemTag } from './interaction-paths.ts';
@@ -56,6 +61,9 @@ export const typeParameter: Readonly<Record<string, ParameterObject>> = {
 /** Statuses that operations refuse with beside those that any request may get. */
 const refusedAlso = [405, 409, 410, 412, 413, 415, 422];
 
+/** What ends operationIds of methods other than POST. */
+const nameEnds: Readonly<Partial<Record<DescribedMethod, string>>> = { get: 'ByQuery', delete: 'ByDelete' };
+
 const belowTypes: readonly Level[] = ['type', 'instance', 'version'];
 
 /** The operations of the base, and those of all types, whose paths have the type as a parameter. */
@@ -79,7 +87,10 @@ function pathsOf(declared: readonly Declaration[], type: string, asked: readonly
         return [path, pathItem(operation, level, type, path)];
       }),
   );
-  return Object.fromEntries(paths);
+  // Several operations of one name take different methods.
+  const merged = new Map<string, PathItem>();
+  for (const [path, item] of paths) merged.set(path, { ...merged.get(path), ...item });
+  return Object.fromEntries(merged);
 }
 
 function isAsked({ levels: declared, ofVersions }: Declaration, level: Level): boolean {
@@ -101,12 +112,12 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
   const isOfEvery = type === everyType;
   const tag = type === '' ? systemTag : isOfEvery ? everyTypeTag : type;
   return {
-    operationId: `${toCamelCase(name)}${isOfEvery ? '' : tag}${levels[level].suffix}${method === 'get' ? 'ByQuery' : ''}`,
+    operationId: `${toCamelCase(name)}${isOfEvery ? '' : tag}${levels[level].suffix}${nameEnds[method] ?? ''}`,
     summary: `$${name} ${levels[level].words}`.trim(),
     description: `${url}\n\n${parameterTable(declaration)}`,
     tags: [tag],
     parameters: [
-      ...(method === 'get' ? queryParameters(declaration, type) : []),
+      ...(method === 'post' ? [] : queryParameters(declaration, type)),
       ...buildParameterRefs(['_format', '_pretty']),
       // What changes something can be sent with a key.
       ...(declaration.affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : []),
@@ -119,11 +130,18 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
 
 /** What is created is answered as by a create; other results beside it as a result. */
 function answersOf(declaration: Declaration): Readonly<Record<string, Answer | ReferenceObject>> {
-  const { creates } = declaration;
+  const { creates, answers } = declaration;
+  if (answers !== undefined)
+    return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, declaredAnswer(answer)]));
   const created = creates === undefined ? {} : { 201: buildSuccessRef('written', creates) };
   return creates !== undefined && isResourceAlone(declaration)
     ? created
     : { 200: resultAnswer(declaration), ...created };
+}
+
+function declaredAnswer({ description, headers, body: kind }: OperationAnswer): Answer {
+  const content = kind === undefined ? {} : { content: kind === 'lines' ? linesContent : plainJsonContent };
+  return { description, headers: buildHeaderRefs([...headers, ...limitHeaders]), ...content };
 }
 
 function resultAnswer(declaration: Declaration): Answer {

@@ -53,6 +53,20 @@ export function authorizeOperation(context: InteractionContext, call: OperationC
   requireOperation(call, place).authorize(context, place);
 }
 
+/** @throws PraxisError `method-not-allowed` for what is no entry of a Bundle */
+export function requireEntry(call: Pick<OperationCall, 'operation'>): void {
+  if (!listOperations().some(({ name, standsAlone }) => name === call.operation && standsAlone === true)) return;
+  fail('method-not-allowed', {
+    diagnostics: `$${call.operation} is not asked in a Bundle: send it by itself`,
+    headers: { allow: '' },
+  });
+}
+
+/** Whether the operation answers with no resource, so that no format of FHIR is asked for. */
+export function answersPlainly(name: string): boolean {
+  return listOperations().some((each) => each.name === name && each.answers !== undefined);
+}
+
 /** Whether answers of the operation are lists. */
 export function answersList(name: string): boolean {
   return listOperations().some((each) => each.name === name && each.isList === true);
@@ -71,19 +85,21 @@ function placeOf({ type, id, versionId }: OperationCall): OperationPlace {
 function requireOperation(call: OperationCall, place: OperationPlace): Operation {
   const named = listOperations().filter((each) => each.name === call.operation && isDefinedOn(each, call.type));
   if (named.length === 0) return unknown(call, place);
-  const operation = named.find((each) => isAt(each, place));
-  if (operation === undefined) return wrongLevel(call, named);
-  const methods = listMethods(operation);
-  if (methods.includes(call.method)) return operation;
+  const here = named.filter((each) => isAt(each, place));
+  if (here.length === 0) return wrongLevel(call, named);
+  const operation = here.find((each) => listMethods(each).includes(call.method));
+  if (operation !== undefined) return operation;
+  const methods = here.flatMap(listMethods).join(', ');
+  const reason = here.some(({ affectsState }) => affectsState) ? 'changes what is stored and ' : '';
   return fail('method-not-allowed', {
-    diagnostics: `$${operation.name} ${operation.affectsState ? 'changes what is stored and ' : ''}takes ${methods.join(', ')}`,
-    headers: { allow: methods.join(', ') },
+    diagnostics: `$${call.operation} ${reason}takes ${methods}`,
+    headers: { allow: methods },
   });
 }
 
 /** The methods that an operation takes; HEAD is GET without a body. */
-export function listMethods({ affectsState }: Operation): readonly string[] {
-  return affectsState ? ['POST'] : ['GET', 'HEAD', 'POST'];
+export function listMethods({ affectsState, methods }: Operation): readonly string[] {
+  return methods ?? (affectsState ? ['POST'] : ['GET', 'HEAD', 'POST']);
 }
 
 function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean {

@@ -54,6 +54,15 @@ export function declareParts(
   return { name, use: 'out', min: 0, max: '*', documentation, parts };
 }
 
+/** An answer that is no resource. */
+export interface OperationAnswer {
+  readonly description: string;
+  /** Names of headers. */
+  readonly headers: readonly string[];
+  /** `json`: a document that is no resource; `lines`: a resource a line. Absent: none. */
+  readonly body?: 'json' | 'lines';
+}
+
 /**
  * Where it is asked at fewer levels than all, `Level` names them: `authorize` and `answer` get places of these levels alone.
  */
@@ -68,10 +77,16 @@ export interface Operation<Level extends OperationLevel = OperationLevel> extend
   readonly types: readonly string[] | 'all';
   /** Whether it can be asked of a version: `/{Type}/{id}/_history/{vid}/$name`. */
   readonly ofVersions?: true;
-  /** Whether it changes anything: only operations that do not answer GET. */
+  /** Whether it changes resources: only operations that do not answer GET. */
   readonly affectsState: boolean;
+  /** It is no entry of a Bundle: what it answers with is no resource, or lies in headers. */
+  readonly standsAlone?: true;
+  /** The methods that it takes; absent: POST, and GET and HEAD where it changes nothing. */
+  readonly methods?: readonly string[];
   /** The type of a resource that it creates: it answers with that, and 201, as a create does. */
   readonly creates?: string;
+  /** What it answers with, by status, where that is not the out-parameters with 200. */
+  readonly answers?: Readonly<Record<number, OperationAnswer>>;
   /** Its answer is a list, which can also be had as lines (docs/decisions/0139). */
   readonly isList?: true;
   readonly parameters: readonly OperationParameter[];

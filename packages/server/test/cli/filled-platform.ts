@@ -1,4 +1,5 @@
 /** A platform with rows in every table, and all that is in its tables, for tests of what a backup holds. */
+import assert from 'node:assert/strict';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createAdministrator } from '../../src/admin/administrators.ts';
@@ -13,6 +14,7 @@ import { addRows, buildElementList, proveRows } from '../../src/audit/ledger-sta
 import { openProver } from '../../src/audit/proof.ts';
 import { chainBeginning, openSealingKey } from '../../src/audit/seal.ts';
 import { sealNext } from '../../src/audit/sealing.ts';
+import { beginExport, findExport, keepPlanned, readMoment } from '../../src/bulk-export/store.ts';
 import { listTables } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -108,7 +110,23 @@ export async function fillPlatform(platform: Platform, files: ScratchDirectory):
   await keepCalendars(platform, maple);
   await keepIntake(platform, maple);
   await keepContents(platform, maple);
+  await keepExport(platform, maple);
   await noteJobFailure(database, 'waiting-list', maple.id, { reason: 'invariant-broken', nowMs: startMs });
+}
+
+/** An export with a file that is complete and another that is not. */
+async function keepExport({ store, database, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const id = '0193f2f0-0000-7000-8000-000000000001';
+  const moment = await readMoment(store, scope);
+  const asked = { url: 'http://127.0.0.1/$export', level: 'system', types: ['Patient'] } as const;
+  await beginExport(store, scope, { id, createdMs: startMs, transactionTimeMs: startMs, policy: 'a', asked, moment });
+  const begun = (await findExport(store, scope, id, startMs)) ?? assert.fail('no export');
+  const keys = [{ id: 'a', versionId: 2 }];
+  const file = { number: 1, type: 'Patient', content: { keys } };
+  const after = { lastUpdatedMs: startMs, seq: 1 };
+  const planned = { files: 1, typeIndex: 0, after, open: { keys, bytes: 100 }, gone: ['b'] };
+  assert.ok(await keepPlanned(store, scope, begun, [file], planned));
 }
 
 /** A calendar, holidays, and a hold. */

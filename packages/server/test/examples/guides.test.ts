@@ -28,6 +28,7 @@ const pages = [
   'move-from-legacy',
   'search-and-page',
   'follow-changes',
+  'bulk-export',
   'retries',
   'limits',
   'booking',

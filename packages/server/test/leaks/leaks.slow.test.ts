@@ -35,7 +35,7 @@ function steady({ origin }: World, { status, headers, text }: Answer): object {
   return { status, headers: Object.fromEntries(kept), text: plain(text) };
 }
 
-/** The answer and, of a Bundle with pages, all that its next links lead to. */
+/** The answer and, of a Bundle with pages, all that its next links lead to; of a bulk export, its manifest and its files. */
 async function ask(world: World, caller: Caller, { method = 'GET', path, body, headers }: Way): Promise<object[]> {
   const encoded = path.replaceAll(' ', '%20');
   const answers = [
@@ -44,7 +44,18 @@ async function ask(world: World, caller: Caller, { method = 'GET', path, body, h
   for (let next = nextOf(answers[0]); next !== undefined && answers.length < pagesMax; next = nextOf(answers.at(-1))) {
     answers.push(await caller.get(next, headers));
   }
+  if (answers[0]?.status === 202) answers.push(...(await exported(caller, answers[0])));
   return answers.map((answer) => steady(world, answer));
+}
+
+/** The manifest of an export that was begun, and its files. */
+async function exported(caller: Caller, begun: Answer): Promise<readonly Answer[]> {
+  const status = begun.headers.get('content-location') ?? '';
+  let manifest = await caller.get(status);
+  while (manifest.status === 202) manifest = await caller.get(status);
+  const { output, deleted = [] } = manifest.json;
+  const files: readonly { readonly url: string }[] = [...output, ...deleted];
+  return [manifest, ...(await Promise.all(files.map(({ url }) => caller.get(url))))];
 }
 
 function nextOf(answer: Answer | undefined): string | undefined {

@@ -208,6 +208,13 @@ const operations: readonly Way[] = [
   asks('operation Composition/$document', 'Composition/$document?id=note'),
   asks('operation Patient/$everything', 'Patient/stone/$everything'),
   asks('operation Patient/$everything', 'Patient/$everything'),
+  ...[
+    '$export',
+    '$export?_type=ServiceRequest',
+    '$export?_since=2026-01-01',
+    '$export?_elements=name',
+    'Patient/$export',
+  ].map((path): Way => ({ ...asks('operation Patient/$export', path), headers: { prefer: 'respond-async' } })),
   asks('operation Encounter/$everything', 'Encounter/visit/$everything'),
   asks('operation Slot/$find', 'Slot/$find?appointment-type=alpha'),
   asks('operation ValueSet/$expand', `ValueSet/$expand?url=${set}`),

@@ -212,6 +212,7 @@ const provocations: Readonly<Record<string, Provocation>> = {
  */
 const unprovoked = [
   'conflict',
+  'export-ended',
   'feed-ended',
   'link-ended',
   'range-invalid',

@@ -259,6 +259,19 @@ export async function sweepResources({ caller, during }: Sweeper): Promise<void>
   ])
     await walk(caller, search, during);
   await call('POST', '', bundle);
+  await sweepExport(caller, during);
+}
+
+/** Two exports, of which one is removed. */
+async function sweepExport(caller: Caller, during: Sweeper['during']): Promise<void> {
+  during('bulk export');
+  const begin = async (): Promise<string> =>
+    (await caller.get('$export', { prefer: 'respond-async' })).headers.get('content-location') ?? '';
+  const status = await begin();
+  let manifest = await caller.get(status);
+  while (manifest.status === 202) manifest = await caller.get(status);
+  assert.equal((await caller.get(manifest.json.output[0].url)).status, 200);
+  assert.equal((await caller.send('DELETE', await begin())).status, 202);
 }
 
 /** Conditional in every way, and a reference that is a search. */

@@ -6,6 +6,7 @@ import { searchGrants } from '../../access/policy.ts';
 import { getStandardParameters } from '../../search/parameters.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import type { CompartmentOwner, InteractionContext } from '../context.ts';
+import type { RightsContext } from '../rights/denials.ts';
 import { findCompartmentScope } from './compartment.ts';
 import { buildSearchRights } from './searching.ts';
 
@@ -14,7 +15,7 @@ import { buildSearchRights } from './searching.ts';
  * `further` ones. The owner itself is found also by those who may not read what links to it. Undefined: not at all.
  */
 export function findUsableScope(
-  context: InteractionContext,
+  context: RightsContext,
   owner: CompartmentOwner,
   type: string,
   further: readonly string[] = [],
@@ -26,7 +27,7 @@ export function findUsableScope(
 }
 
 /** Whether the caller may search the type by all of the parameters at once. */
-export function isSearchableBy(context: InteractionContext, type: string, codes: readonly string[]): boolean {
+export function isSearchableBy(context: RightsContext, type: string, codes: readonly string[]): boolean {
   return searchGrants(context.policy, type, definitionsOf(type, codes)).length > 0;
 }
 
@@ -43,7 +44,7 @@ export function mayFindAll(
  * For those who have no usable scope.
  * @throws PraxisError `access-denied` naming what is missing
  */
-export function refuseScope(context: InteractionContext, owner: CompartmentOwner, type: string): never {
+export function refuseScope(context: RightsContext, owner: CompartmentOwner, type: string): never {
   const { codes } = findCompartmentScope(owner.type, owner.id, type) ?? { codes: [] };
   return buildSearchRights(context).refuse(type, definitionsOf(type, codes));
 }

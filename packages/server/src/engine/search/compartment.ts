@@ -58,17 +58,34 @@ export function findRequestScope({
   return compartment && findCompartmentScope(compartment.type, compartment.id, type);
 }
 
+type IndexingContext = Pick<InteractionContext, 'scope' | 'baseUrl' | 'budget'>;
+
 /** Whether a resource is in the compartment of the scope, by the rows that a search would find it by. */
 export function isInCompartment(
-  { scope: { timeZone }, baseUrl, budget }: InteractionContext,
+  context: IndexingContext,
   row: StoredResource,
   { type, id, codes }: CompartmentScope,
 ): boolean {
   if (row.type === type && row.id === id) return true;
+  return listOwners(context, row, type, codes).includes(id);
+}
+
+/** Whether a resource is in the compartment of some resource of `type`, or is one. */
+export function isInAnyCompartment(context: IndexingContext, row: StoredResource, type: string): boolean {
+  return row.type === type || listOwners(context, row, type, listCodes(type, row.type)).length > 0;
+}
+
+/** Ids of those of `type` that the resource refers to by the parameters. */
+function listOwners(
+  { scope: { timeZone }, baseUrl, budget }: IndexingContext,
+  row: StoredResource,
+  type: string,
+  codes: readonly string[],
+): readonly string[] {
   const rows = indexElements(row.type, parseStored(row.content), { timeZone, baseUrl }, budget, new Set(codes));
   const numbers = new Set(codes.map((code) => computeParameterNumber(row.type, code)));
   const target = getTypeNumber(type);
-  return rows.referenceParam.some(
-    (number, at) => numbers.has(number) && rows.referenceTargetType[at] === target && rows.referenceTargetId[at] === id,
+  return rows.referenceParam.flatMap((number, at) =>
+    numbers.has(number) && rows.referenceTargetType[at] === target ? [rows.referenceTargetId[at] ?? ''] : [],
   );
 }

@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
-import type { FhirList, FhirResponse } from '../../engine/context.ts';
+import type { FhirResponse } from '../../engine/context.ts';
 import { findNativeContent } from '../binary.ts';
 import { type AnswerFormat, type FormatWishes, requireFormat, requireListFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
@@ -32,7 +32,7 @@ export async function sendAnswer(
   const json = response.body === undefined ? undefined : unwrapDisclosed(response.body);
   const content = isBinaryRead && json !== undefined ? findNativeContent(json, wishes) : undefined;
   const answer =
-    json === undefined || content !== undefined ? undefined : writtenAs(json, response.list, wishes, writing.represent);
+    json === undefined || content !== undefined ? undefined : writtenAs(json, response, wishes, writing.represent);
   reply.code(response.status).headers(buildResponseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
@@ -48,14 +48,19 @@ interface Written {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Of files of a bulk export, whatever the caller takes: there is no other form of them. */
+const fileType = 'application/fhir+ndjson; charset=utf-8';
+
 /** At once, but for what `represent` takes its time for. @throws PraxisError `not-acceptable` */
 function writtenAs(
   json: string,
-  list: FhirList | undefined,
+  { list, isPlainJson }: Pick<FhirResponse, 'list' | 'isPlainJson'>,
   wishes: FormatWishes,
   represent: Represent,
 ): Written | Promise<Written> {
+  if (isPlainJson === true) return { text: json, headers: { 'content-type': 'application/json; charset=utf-8' } };
   if (list === undefined) return writtenIn(requireFormat(wishes), json, represent);
+  if (list.isLinesOnly === true) return { text: toNdjson(list), headers: { 'content-type': fileType } };
   const format = requireListFormat(wishes);
   if (format.kind !== 'ndjson') return writtenIn(format, json, represent);
   return { text: toNdjson(list), headers: { 'content-type': format.contentType, ...buildListHeaders(list) } };

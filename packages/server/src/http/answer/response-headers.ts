@@ -7,7 +7,7 @@ import { formatEtag } from '../../engine/preconditions.ts';
 
 /** ETag, Last-Modified, Location and Content-Location of a FHIR answer, and up to when it is complete (decision 0172). */
 export function buildResponseHeaders(response: FhirResponse): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...response.headers };
   if (response.versionId !== undefined) headers.etag = formatEtag(response.versionId);
   if (response.lastUpdatedMs !== undefined) headers['last-modified'] = new Date(response.lastUpdatedMs).toUTCString();
   if (response.location !== undefined) {

@@ -8,7 +8,7 @@ import { fail } from '../../base/errors.ts';
 import type { FhirCall, FhirRequest } from '../../engine/context.ts';
 import { type FhirTarget, requireIds, type TargetName } from '../../engine/fhir-target.ts';
 import { parseCriteria } from '../../engine/write/criteria.ts';
-import { answersList } from '../../operations/answer-operation.ts';
+import { answersList, answersPlainly } from '../../operations/answer-operation.ts';
 import { parseParameters, requireFewParts } from '../../search/query/query-string.ts';
 import { type FormatKind, type FormatWishes, requireFormat, requireListFormat } from '../answer/answer-format.ts';
 import { mayWantContent, readBinaryBody, wantsContentOnly } from '../binary.ts';
@@ -117,6 +117,7 @@ const lists: ReadonlySet<TargetName | undefined> = new Set([
 
 /** @throws PraxisError `not-acceptable`; for a Binary the media type of its content decides, which is not known yet */
 function requireAnswerable({ target, interaction, isBinaryRead }: ParsedFhirRequest, wishes: FormatWishes): void {
+  if (target.shape === 'operation' && answersPlainly(target.operation)) return;
   const isList = lists.has(interaction) || answersList(target.operation);
   if (isList) requireListFormat(wishes);
   else if (!(isBinaryRead && mayWantContent(wishes))) requireFormat(wishes);

@@ -15,6 +15,7 @@ export function parsePrefer(header: string | undefined): Preferences {
   }
   const wait = given.get('wait') ?? '';
   return {
+    ...(given.has('respond-async') ? { respondAsync: true } : {}),
     ...(/^\d{1,5}$/.test(wait) ? { waitSeconds: Number(wait) } : {}),
     return: oneOf(given.get('return'), ['minimal', 'representation', 'OperationOutcome']),
     handling: oneOf(given.get('handling'), ['strict', 'lenient']),

@@ -4,11 +4,11 @@
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { InteractionContext } from '../../engine/context.ts';
 import { type RightsContext, requireGrants } from '../../engine/rights/denials.ts';
-import { parseDate, toDateRange } from '../../search/kinds/date-range.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { quoteName } from '../../search/query/search-values.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import { readIntegerInput, readTextInput, readTextInputs } from '../input.ts';
+import { parseMoment } from '../moments.ts';
 import type { OperationRequest } from '../operation.ts';
 import { refuseParameter } from '../parameter-problem.ts';
 import { isCursor } from './cursor.ts';
@@ -72,18 +72,14 @@ function typesOf(context: InteractionContext, texts: readonly string[]): readonl
   return names.length === 0 ? undefined : names;
 }
 
-function sinceOf({ scope }: InteractionContext, text: string | undefined): Since {
+function sinceOf(context: InteractionContext, text: string | undefined): Since {
   if (text === undefined) return { kind: 'beginning' };
   if (isCursor(text)) return { kind: 'cursor', text };
-  // A + that was not percent-encoded arrives as a space.
-  const parts = parseDate(text.replace(/ (?=\d\d:\d\d$)/, '+'));
-  if (parts === undefined)
+  const ms = parseMoment(context, text);
+  if (ms === undefined)
     return refuseParameter(
       'since',
       'takes what a next link holds, or a date or an instant such as 2026-11-21T09:30:00Z',
     );
-  const ms = Math.max(0, Math.floor(Number(toDateRange(parts, scope.timeZone).lo) / microsecondsPerMs));
   return { kind: 'moment', ms, text };
 }
-
-const microsecondsPerMs = 1000;

@@ -1,0 +1,173 @@
+/**
+ * The versions of a type that were the last ones of their resources at a moment, in the order of their time. What is written
+ * after the moment was not visible then, so it is none of them.
+ *
+ * Each statement names a range of one index and its order: a plan that is made while the database knows little of a firm reads
+ * no more than that.
+ */
+import { boxStored } from '../access/disclosure.ts';
+import { type Sql, sql } from '../database/sql.ts';
+import { getTypeNumber } from '../search/numbers.ts';
+import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
+import type { TenantScope } from '../tenancy/scope.ts';
+import { encodeIntegerArray, encodeTextArray } from './index-arrays.ts';
+import type { StoredResource } from './resources.ts';
+import { type EpochRow, takeWithin } from './rows.ts';
+import type { StatementRunner } from './statement-runner.ts';
+
+/** Versions that one page looks at, at most. */
+const walkedMax = 1_000;
+
+/** A place among the versions of a type, in the order of their time. */
+export interface VersionPlace {
+  readonly lastUpdatedMs: number;
+  /** Number of the version among all changes. */
+  readonly seq: number;
+}
+
+/** A moment: the transactions that had ended. */
+export interface VersionsMoment {
+  /** All transactions of earlier order epochs had (order-epoch.ts), none of later ones. */
+  readonly orderEpoch: number;
+  /** Those of the order epoch, as PostgreSQL writes a pg_snapshot. */
+  readonly snapshot: string;
+}
+
+export interface VersionsWanted {
+  readonly type: string;
+  readonly moment: VersionsMoment;
+  readonly after: VersionPlace;
+  /** Deletions are wanted, too, and what was before this time; absent: neither. */
+  readonly sinceMs?: number | undefined;
+  /** Whether contents are wanted, rather than their sizes. */
+  readonly hasContent: boolean;
+}
+
+/** A version that was the last one of its resource. */
+export interface VersionAt {
+  /** Of its content. */
+  readonly bytes: number;
+  /** Empty content: it is a deletion, or contents were not wanted. */
+  readonly resource: StoredResource;
+  /** The version before `sinceMs`, where contents were wanted; absent: there was none. */
+  readonly before?: StoredResource;
+}
+
+export interface MomentPage {
+  readonly versions: readonly VersionAt[];
+  /** The last version that was looked at; `after` where there was none. */
+  readonly end: VersionPlace;
+  readonly hasMore: boolean;
+}
+
+interface VersionAtRow {
+  readonly lu: number | null;
+  readonly seq: number;
+  readonly id: string;
+  readonly vid: number;
+  readonly wanted: boolean;
+  readonly deleted: boolean;
+  readonly bytes: number;
+  readonly content: string | null;
+  readonly was: string | null;
+  readonly within: boolean;
+}
+
+/** The next page. @throws PraxisError `stale-access` */
+export async function readVersionsAt(
+  store: StatementRunner,
+  scope: TenantScope,
+  wanted: VersionsWanted,
+): Promise<MomentPage> {
+  const rows = await store.run<VersionAtRow>(scope, buildVersionsStatement(scope, wanted), { idempotent: true });
+  const found = rows.filter((row): row is typeof row & { readonly lu: number } => row.lu !== null);
+  const walked = takeWithin(found);
+  const last = walked.at(-1);
+  return {
+    versions: walked.filter((row) => row.wanted).map((row) => toVersion(wanted.type, row)),
+    end: last === undefined ? wanted.after : { lastUpdatedMs: last.lu, seq: last.seq },
+    hasMore: found.length === walkedMax || walked.length < found.length,
+  };
+}
+
+function toVersion(type: string, row: VersionAtRow & { readonly lu: number }): VersionAt {
+  const { lu, id, vid, deleted, content, was, bytes } = row;
+  const resource = { type, id, versionId: vid, lastUpdatedMs: lu, deleted, content: boxStored(content ?? '') };
+  const before = was === null ? undefined : { ...resource, versionId: 0, deleted: false, content: boxStored(was) };
+  return { bytes, resource, ...(before === undefined ? {} : { before }) };
+}
+
+/** Of the index by (firm, rtype, lu, seq); the next version of each is looked up by the primary key. */
+function buildVersionsStatement({ firm, application }: TenantScope, wanted: VersionsWanted): Sql {
+  const { type, moment, after, sinceMs, hasContent } = wanted;
+  const rtype = getTypeNumber(type);
+  const hasDeleted = sinceMs !== undefined;
+  return sql`
+    SELECT e.epoch, w.lu, w.seq, w.id, w.vid, w.wanted, w.deleted, w.bytes, CASE WHEN w.within THEN w.content END AS content,
+      CASE WHEN w.within THEN w.was END AS was, w.within
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT *, ${isWithinBytes(sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`, sql`ORDER BY lu, seq`, pageBytesMax)} AS within FROM (
+      SELECT lu, seq, id, vid, wanted, deleted, bytes, CASE WHEN wanted AND ${hasContent}::boolean THEN content END AS content,
+        CASE WHEN wanted AND ${hasContent && hasDeleted}::boolean THEN (
+          SELECT p.content FROM resource_version p
+          WHERE p.firm = ${firm} AND p.rtype = ${rtype} AND (p.id, p.vid) > (page.id, 0) AND (p.id, p.vid) < (page.id, page.vid) AND p.lu < ${sinceMs ?? 0}
+          ORDER BY p.id DESC, p.vid DESC LIMIT 1) END AS was
+      FROM (
+        SELECT v.lu, v.seq, v.id, v.vid, v.content, v.content IS NULL AS deleted, coalesce(octet_length(v.content), 0) AS bytes,
+          CASE WHEN v.content IS NULL AND NOT ${hasDeleted}::boolean THEN false
+            WHEN NOT ${isVisibleAt(sql`v`, moment)} THEN false
+            ELSE (
+              SELECT n.id <> v.id OR NOT ${isVisibleAt(sql`n`, moment)} FROM resource_version n
+              WHERE n.firm = ${firm} AND n.rtype = ${rtype} AND (n.id, n.vid) > (v.id, v.vid)
+              ORDER BY n.id, n.vid LIMIT 1) IS NOT FALSE END AS wanted
+        FROM resource_version v
+        WHERE v.firm = ${firm} AND v.rtype <= ${rtype}
+          AND (v.rtype, v.lu, v.seq) > (${rtype}::smallint, ${after.lastUpdatedMs}::bigint, ${after.seq}::bigint)
+        ORDER BY v.rtype, v.lu, v.seq LIMIT ${walkedMax}) page OFFSET 0) sized) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY w.lu, w.seq`;
+}
+
+/** Whether the version's transaction had ended at the moment. */
+function isVisibleAt(version: Sql, { orderEpoch, snapshot }: VersionsMoment): Sql {
+  return sql`(${version}.epoch < ${orderEpoch}::int OR (${version}.epoch = ${orderEpoch}::int
+    AND pg_visible_in_snapshot(COALESCE(${version}.written_by, ${version}.xid), ${snapshot}::pg_snapshot)))`;
+}
+
+/** A version by its key. */
+export interface VersionKey {
+  readonly id: string;
+  readonly versionId: number;
+}
+
+interface KeyedRow extends EpochRow {
+  readonly id: string | null;
+  readonly vid: number;
+  readonly lu: number;
+  readonly content: string;
+}
+
+/** The versions of a type with these keys, in their order; those that are not there are left out. @throws PraxisError `stale-access` */
+export async function readVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  type: string,
+  keys: readonly VersionKey[],
+): Promise<readonly StoredResource[]> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, r.id, r.vid, r.lu, r.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT k.place, v.id, v.vid, v.lu, v.content
+      FROM unnest(${encodeTextArray(keys.map(({ id }) => id))}::text[], ${encodeIntegerArray(keys.map(({ versionId }) => versionId))}::int[])
+        WITH ORDINALITY AS k(id, vid, place)
+      CROSS JOIN LATERAL (SELECT id, vid, lu, content FROM resource_version
+        WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = k.id AND vid = k.vid AND content IS NOT NULL OFFSET 0) v
+      OFFSET 0) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY r.place`;
+  const rows = await store.run<KeyedRow>(scope, statement, { idempotent: true });
+  return rows.flatMap(({ id, vid, lu, content }) =>
+    id === null ? [] : [{ type, id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) }],
+  );
+}
