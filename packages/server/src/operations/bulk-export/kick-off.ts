@@ -17,6 +17,9 @@ import { exportParameters, listExportTypes, readExportParameters } from './param
  */
 const uncertainMs = 600_000;
 
+/** Without them the request is refused. */
+const headers = { prefer: 'respond-async' } as const;
+
 const shared = {
   name: 'export',
   standsAlone: true,
@@ -34,7 +37,7 @@ const shared = {
 export const systemExport: Operation<'system'> = {
   ...shared,
   url: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export',
-  worstCase: { because: 'all types', request: () => buildGetRequest('$export') },
+  worstCase: { because: 'all types', request: () => ({ ...buildGetRequest('$export'), headers }) },
   levels: ['system'],
   types: [],
   authorize: (context) => requireSomeType(context, 'system'),
@@ -44,7 +47,10 @@ export const systemExport: Operation<'system'> = {
 export const patientExport: Operation<'type'> = {
   ...shared,
   url: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export',
-  worstCase: { because: 'all types of the compartment', request: () => buildGetRequest('Patient/$export') },
+  worstCase: {
+    because: 'all types of the compartment',
+    request: () => ({ ...buildGetRequest('Patient/$export'), headers }),
+  },
   levels: ['type'],
   types: ['Patient'],
   authorize: (context) => requireSomeType(context, 'patient'),
