@@ -194,6 +194,9 @@ const streamed: readonly Way[] = [
   '_history',
 ].map((path) => ({ ...asks('format ndjson', path), headers: lines }));
 
+/** What one export asks, from its beginning to its files. */
+const exporting = 'operation $export, operation Patient/$export, operation $export-status, operation $export-file';
+
 const operations: readonly Way[] = [
   asks('operation $effective-access', '$effective-access'),
   asks('operation $changes', '$changes'),
@@ -214,7 +217,7 @@ const operations: readonly Way[] = [
     '$export?_since=2026-01-01',
     '$export?_elements=name',
     'Patient/$export',
-  ].map((path): Way => ({ ...asks('operation Patient/$export', path), headers: { prefer: 'respond-async' } })),
+  ].map((path): Way => ({ ...asks(exporting, path), headers: { prefer: 'respond-async' } })),
   asks('operation Encounter/$everything', 'Encounter/visit/$everything'),
   asks('operation Slot/$find', 'Slot/$find?appointment-type=alpha'),
   asks('operation ValueSet/$expand', `ValueSet/$expand?url=${set}`),

@@ -20,8 +20,8 @@ export interface Attack {
 export function listAttacks(): readonly Attack[] {
   const named = [
     ...Object.entries(interactions).map(([name, { worstCase }]) => ({ name: `interaction ${name}`, worstCase })),
-    ...operations.map(({ name, types, worstCase }) => ({
-      name: `operation ${types === 'all' ? '' : `${types.join(',')}/`}$${name}`,
+    ...operations.map(({ name, types, methods, worstCase }) => ({
+      name: `operation ${types === 'all' ? '' : `${types.join(',')}/`}$${name}${methods?.includes('DELETE') ? ' by DELETE' : ''}`,
       worstCase,
     })),
     ...searchKinds.map(({ name, kind: { worstCase } }) => ({ name: `parameter ${name}`, worstCase })),

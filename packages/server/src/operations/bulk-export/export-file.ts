@@ -29,7 +29,7 @@ export const exportFile: Operation<'system'> = {
   },
   rateUnits: 9, // as many resources as several pages
   levels: ['system'],
-  types: [],
+  types: 'all',
   affectsState: false,
   methods: ['GET', 'HEAD'],
   answers: { 200: { description: 'The resources.', headers: ['Expires'], body: 'lines' } },

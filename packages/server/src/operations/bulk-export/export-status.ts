@@ -28,7 +28,7 @@ const shared = {
   name: 'export-status',
   standsAlone: true,
   levels: ['system'],
-  types: [],
+  types: 'all',
   authorize: requireExporter,
 } satisfies Partial<Operation<'system'>>;
 

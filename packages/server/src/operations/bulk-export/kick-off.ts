@@ -39,7 +39,7 @@ export const systemExport: Operation<'system'> = {
   url: 'http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export',
   worstCase: { because: 'all types', request: () => ({ ...buildGetRequest('$export'), headers }) },
   levels: ['system'],
-  types: [],
+  types: 'all',
   authorize: (context) => requireSomeType(context, 'system'),
   answer: (context, request) => begin(context, request, 'system'),
 };
