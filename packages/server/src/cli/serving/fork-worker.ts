@@ -10,7 +10,7 @@ const program = fileURLToPath(new URL('worker.ts', import.meta.url));
  */
 export function forkWorker(number: number, collectorThreads: number): ChildProcess {
   const child = fork(program, [String(number)], {
-    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`, '--max-semi-space-size=16'],
+    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.on('error', () => undefined); // who watches over it finds that it has no number

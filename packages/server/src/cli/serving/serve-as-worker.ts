@@ -6,7 +6,6 @@ import { readConfig } from '../../base/config.ts';
 import { openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
 import { report } from '../report.ts';
-import { openHeapGrowth } from './heap-growth.ts';
 import { aliveEveryMs, type FromWorker, readMessage, type SandboxLines, type ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
@@ -145,12 +144,10 @@ function sayAlive(): NodeJS.Timeout {
   delay.enable();
   let loop = performance.eventLoopUtilization();
   let largeSlices = 0;
-  const heapGrowth = openHeapGrowth();
   const timer = setInterval(() => {
     const before = loop;
     loop = performance.eventLoopUtilization();
     const loopUse = performance.eventLoopUtilization(loop, before).utilization;
-    heapGrowth.note(loopUse);
     const connections = state.service?.connections?.count() ?? 0;
     const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();
