@@ -13,6 +13,7 @@ import type { Log } from '../base/log.ts';
 import { makeConnectionError } from './connection-fault.ts';
 import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
 import { type NotificationHandler, openListener } from './listener.ts';
+import { BoundedReads } from './pool/bounded-reads.ts';
 import { Connection } from './pool/connection.ts';
 import { answerGraceMs, ConnectionPool, type PoolState } from './pool/connection-pool.ts';
 import { rolledBack } from './pool/multi-tenant-batch.ts';
@@ -37,13 +38,17 @@ export interface QueryOptions {
   readonly idempotent?: boolean;
   /**
    * Expected to take about a millisecond and to wait for no lock and no disk flush, such as a point read: shares a
-   * pipelined connection.
+   * pipelined connection. `mostly`: of most data it is, and it is idempotent; it shares one while those of its application
+   * at its firm are short (docs/decisions/0305).
    */
-  readonly short?: boolean;
+  readonly short?: boolean | 'mostly';
 }
 
 /** Of a statement that reads a few rows by their key. */
 export const pointRead: QueryOptions = { idempotent: true, short: true };
+
+/** Of a statement that reads some rows by an index, by what is known of the kinds of its conditions. */
+export const boundedRead: QueryOptions = { idempotent: true, short: 'mostly' };
 
 /** For whom statements are sent; a `TenantScope` is one. Without it they are the service's own, a job's for instance. */
 export type StatementsFor = Pick<Asker, 'application' | 'onDatabaseTime'>;
@@ -176,8 +181,11 @@ function openLanes(options: DatabaseOptions, connect: (lane: ConnectionPool) => 
 
 function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database {
   const listener = openListener({ ...config, pipeline: false }, log);
-  const run = <R>(asker: Asker, statement: Sql, { short = false, idempotent = false }: QueryOptions = {}) =>
-    runStatement(short ? lanes.shared : lanes.exclusive, asker, statement, idempotent) as Promise<R[]>;
+  const bounded = new BoundedReads();
+  const run = <R>(asker: Asker, statement: Sql, { short = false, idempotent = false }: QueryOptions = {}) => {
+    if (short === 'mostly') return runBounded(lanes, bounded, asker, statement) as Promise<R[]>;
+    return runStatement(enter(short ? lanes.shared : lanes.exclusive), asker, statement, idempotent) as Promise<R[]>;
+  };
   return {
     query: (statement, options) => run(withoutFirm, statement, options),
     forFirm(firm, caller) {
@@ -201,8 +209,52 @@ function makeDatabase(lanes: Lanes, config: pg.ClientConfig, log: Log): Database
   };
 }
 
-function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempotent: boolean): Promise<Row[]> {
-  const { patience } = lane.limits;
+/** How a statement comes to a connection, and what it may take there. */
+interface Entrance {
+  readonly patience: Patience;
+  use(asker: Asker, give: (connection: Connection) => void, refuse: (error: Error) => void): void;
+}
+
+function enter(lane: ConnectionPool): Entrance {
+  return { patience: lane.limits.patience, use: (...args) => lane.use(...args) };
+}
+
+/** Shares a connection where the asker may and there is room; has one to itself otherwise. */
+function runBounded(lanes: Lanes, bounded: BoundedReads, asker: Asker, statement: Sql): Promise<Row[]> {
+  let sharedOn: Connection | undefined;
+  const entrance: Entrance = {
+    patience: lanes.exclusive.limits.patience,
+    use(_asker, give, refuse) {
+      const share = (connection: Connection): void => {
+        sharedOn = connection;
+        bounded.began(asker);
+        give(connection);
+      };
+      if (!bounded.mayShare(asker) || !lanes.shared.useBounded(asker.firm, share))
+        lanes.exclusive.use(asker, give, refuse);
+    },
+  };
+  return runStatement(entrance, asker, statement, true, () => {
+    if (sharedOn === undefined) return undefined;
+    const ms = sharedOn.headAgeMs(performance.now());
+    sharedOn = undefined;
+    bounded.ended(asker, ms);
+    return ms;
+  });
+}
+
+/**
+ * @param answered called at each answer and error of the database, before the connection goes on to the next; tells how long the
+ *   statement was at the head of a connection that it shared, in ms
+ */
+function runStatement(
+  entrance: Entrance,
+  asker: Asker,
+  statement: Sql,
+  idempotent: boolean,
+  answered: () => number | undefined = () => undefined,
+): Promise<Row[]> {
+  const { patience } = entrance;
   return new Promise((resolve, reject) => {
     let run = 1;
     let mayShare = idempotent;
@@ -214,16 +266,20 @@ function runStatement(lane: ConnectionPool, asker: Asker, statement: Sql, idempo
       connection.execute(asker.firm, statement, settle, mayShare, timeoutMs);
     };
     const settle = (error: unknown, rows: Row[]): void => {
+      const headMs = answered();
       if (error === undefined) return resolve(rows);
       if (classifyFailure(error) === 'timeout') patience.timedOut(asker, timeoutMs);
       if (error === rolledBack) {
         mayShare = false;
-        lane.use(asker, send, reject);
+        entrance.use(asker, send, reject);
       } else if (run < runsMax && mayRunAgain(classifyFailure(error), idempotent))
-        setTimeout(() => lane.use(asker, send, reject), pauseMs(run++));
-      else reject(toThrowable(error, statement.text, patience.isTooCostly(asker, timeoutMs, sentOn?.lastMs ?? 0)));
+        setTimeout(() => entrance.use(asker, send, reject), pauseMs(run++));
+      else
+        reject(
+          toThrowable(error, statement.text, patience.isTooCostly(asker, timeoutMs, headMs ?? sentOn?.lastMs ?? 0)),
+        );
     };
-    lane.use(asker, send, reject);
+    entrance.use(asker, send, reject);
   });
 }
 

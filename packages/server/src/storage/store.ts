@@ -10,7 +10,7 @@
 import { type KeyUse, openDimensions } from '../audit/dimensions.ts';
 import type { Prover } from '../audit/proof.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
-import { type Database, pointRead, type Queryable } from '../database/database.ts';
+import { boundedRead, type Database, pointRead, type Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { FailedParameter } from '../search/index/costly-parameters.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
@@ -77,6 +77,9 @@ export type {
 } from './resources.ts';
 export { countBytes, requireType } from './resources.ts';
 export type { HistoryPage } from './statements.ts';
+
+/** So many are looked up in about a millisecond. */
+const fewKeys = 64;
 
 /** Resources that one `writeMany` or `currentVersions` takes. */
 export const batchMax = 1000;
@@ -160,8 +163,11 @@ export interface ResourceStore extends ChangeFeed, IdempotencyStore<ResourceStor
   /** Nothing is indexed or searched any longer by what cost too much; every scope of the firm is old then. Those that are new. */
   failParameters(scope: TenantScope, failed: readonly FailedParameter[]): Promise<FailedParameter[]>;
 
-  /** The rows of a planned search page (search/sql/plan.ts), in its order. */
-  selectPage(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
+  /**
+   * The rows of a planned search page (search/sql/plan.ts), in its order.
+   * @param readsFew the statement reads few rows, as far as is known: default false
+   */
+  selectPage(scope: TenantScope, statement: Sql, readsFew?: boolean): Promise<PageRow[]>;
 
   /** The events of the audit ledger of a page (storage/ledger-search.ts), in its order. */
   selectLedger(scope: TenantScope, statement: Sql): Promise<PageRow[]>;
@@ -297,8 +303,8 @@ function storeOver(
   noting: Noting,
 ): Omit<ResourceStore, 'transaction' | 'exclusively' | 'once' | 'failParameters'> {
   const ask = openReader(send);
-  const selectPage: ResourceStore['selectPage'] = async (scope, statement) =>
-    (await ask<ResourceRow>(scope, statement)).filter(isFound).map(toPageRow);
+  const selectPage: ResourceStore['selectPage'] = async (scope, statement, readsFew = false) =>
+    (await ask<ResourceRow>(scope, statement, readsFew ? boundedRead : undefined)).filter(isFound).map(toPageRow);
   return {
     ...changeFeedOver(ask),
     ...openStatementRunner(send),
@@ -346,7 +352,8 @@ function storeOver(
     async currentVersions(scope, keys) {
       requireBatch(keys);
       const statement = statements.currentVersions(scope, keys);
-      const rows = await ask<ResourceRow & { readonly deleted: boolean }>(scope, statement);
+      const options = keys.length <= fewKeys ? boundedRead : undefined;
+      const rows = await ask<ResourceRow & { readonly deleted: boolean }>(scope, statement, options);
       return rows.flatMap(({ rtype, id, vid, deleted }) =>
         vid === null ? [] : [{ type: getTypeName(rtype), id, versionId: vid, deleted }],
       );

@@ -41,8 +41,7 @@ async function crowd<T>(
     await tx.query(sql`LOCK TABLE index_string IN ACCESS EXCLUSIVE MODE`);
     const sent = Array.from({ length: searches }, search);
     for (;;) {
-      const { inFlight, waiting } = service.platform.database.load().exclusive;
-      if (inFlight + waiting >= placesOfOne) break;
+      if (countInBothLanes() >= placesOfOne) break;
       await delay(5);
     }
     resolve([await meanwhile(), sent]);
@@ -51,12 +50,16 @@ async function crowd<T>(
   return [result, await Promise.all(sent)];
 }
 
+function countInBothLanes(): number {
+  const { shared, exclusive } = service.platform.database.load();
+  return shared.inFlight + shared.waiting + exclusive.inFlight + exclusive.waiting;
+}
+
 /** The fewest of some moments: a job of the service may ask something as well, for a moment. */
 async function countAtTheDatabase(): Promise<number> {
   const counts: number[] = [];
   for (let look = 0; look < 20; look += 1) {
-    const { inFlight, waiting } = service.platform.database.load().exclusive;
-    counts.push(inFlight + waiting);
+    counts.push(countInBothLanes());
     await delay(10);
   }
   return Math.min(...counts);

@@ -104,6 +104,20 @@ export class ConnectionPool {
     else this.#give(connection, asker, give);
   }
 
+  /**
+   * Calls `give` at once with a connection for a read that is bounded by its plan, where there is room: on half of the connections,
+   * so that the others stay for what is short for sure.
+   * @returns whether there was
+   */
+  useBounded(firm: FirmValue, give: (connection: Connection) => void): boolean {
+    if (this.#closed) return false;
+    const { connectionsMax, depthMax } = this.limits;
+    const connection = this.#pick(firm, Math.ceil(connectionsMax / 2), depthMax / 2);
+    if (connection === undefined || connection.inFlight > 0) this.#grow();
+    if (connection !== undefined) give(connection);
+    return connection !== undefined;
+  }
+
   /** Adds a connection that was opened elsewhere. */
   adopt(connection: Connection): void {
     this.#connections.push(connection);
@@ -154,13 +168,19 @@ export class ConnectionPool {
   }
 
   /** The connection that answers `firm` soonest: the least deep, one whose firm is already set where that is nearly so. */
-  #pick(firm: FirmValue): Connection | undefined {
+  #pick(
+    firm: FirmValue,
+    among: number = this.#connections.length,
+    depthMax: number = this.limits.depthMax,
+  ): Connection | undefined {
     const nowMs = this.limits.depthMax > 1 ? performance.now() : 0;
     let best: Connection | undefined;
     let bestCost = Number.POSITIVE_INFINITY;
-    for (const connection of this.#connections) {
+    for (let at = 0; at < among; at += 1) {
+      const connection = this.#connections[at];
+      if (connection === undefined) break;
       const { inFlight } = connection;
-      if (!connection.usable || connection.reserved || inFlight >= this.limits.depthMax) continue;
+      if (!connection.usable || connection.reserved || inFlight >= depthMax) continue;
       if (inFlight > 0 && connection.headAgeMs(nowMs) > headAgeMaxMs) continue;
       const cost = inFlight + (connection.serves(firm) ? 0 : sameFirmBonus);
       if (cost < bestCost) [best, bestCost] = [connection, cost];

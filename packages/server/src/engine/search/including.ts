@@ -25,6 +25,9 @@ import { buildWarningOutcome } from '../outcome.ts';
 import { denyAccess } from '../rights/denials.ts';
 import { compileCriterionTest, discloseRows, parseElementFilter } from '../rights/disclosing.ts';
 
+/** From so many resources few others are reached, as a rule. */
+const fewMatches = 64;
+
 /** Types of a refused parameter that its message explains at most. */
 const typesExplainedMax = 3;
 
@@ -109,7 +112,7 @@ async function reach(
     const room = round > includeRoundsMax ? 0 : includedRowsMax - rows.length;
     const known = [...matches, ...rows].map(({ rid }) => rid);
     const statement = includeStatement({ ...links, scope, targets, known, limit: room + 1, bytesMax: bytesLeft });
-    const reached = await store.selectPage(scope, statement);
+    const reached = await store.selectPage(scope, statement, from.length <= fewMatches);
     from = reached.slice(0, room).filter(({ deleted }) => !deleted); // without content: it is beyond the bytes
     rows.push(...from);
     if (reached.length > room) return { rows, limit: round > includeRoundsMax ? 'rounds' : 'rows' };

@@ -58,7 +58,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     });
   }
   const page = planPage(target);
-  const result = await page.read((statement) => context.store.selectPage(context.scope, statement));
+  const result = await page.read((...planned) => context.store.selectPage(context.scope, ...planned));
   const { total, pages, outcomes } = await computeTotal(context, request, target, page, result);
   // With a link `next` also where nothing follows, for an application that is set so.
   const next = pages.next ?? (context.settings.nextUntilEmpty ? result.after() : undefined);

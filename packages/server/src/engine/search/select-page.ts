@@ -14,7 +14,7 @@ export async function selectPage(
   target: SearchTarget,
   bytesMax?: number,
 ): Promise<SearchPage<PageRow>> {
-  return await planPage(target, bytesMax).read((statement) => store.selectPage(scope, statement));
+  return await planPage(target, bytesMax).read((...page) => store.selectPage(scope, ...page));
 }
 
 /** The rows of all pages, page by page. @param plan plans the search with the parameters that tell where a page begins */

@@ -62,7 +62,7 @@ export async function findMatches(
   criteria: SearchParameters,
 ): Promise<readonly StoredResource[]> {
   const page = planPage(await planMatch(context, type, criteria), Number.POSITIVE_INFINITY);
-  return await context.store.selectPage(context.scope, page.buildStatement());
+  return await context.store.selectPage(context.scope, page.buildStatement(), page.readsFew);
 }
 
 async function planMatch(context: InteractionContext, type: string, criteria: SearchParameters): Promise<SearchTarget> {

@@ -2,6 +2,7 @@
  * Which sections of a compartment hold anything. A patient's compartment has some seventy types and a typical patient resources
  * of ten: one statement saves the searches of the others (docs/decisions/0281).
  */
+import { boundedRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
@@ -31,7 +32,7 @@ export async function keepPresentSections(
         WHERE (SELECT 1 FROM index_reference i WHERE i.firm = ${scope.firm} AND i.param = p.param
           AND i.target_rtype = ${getTypeNumber(owner)} AND i.target_id = ${id} LIMIT 1) IS NOT NULL) present ON true
       WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`,
-    { idempotent: true },
+    boundedRead,
   );
   const present = new Set(rows.map(({ param }) => param));
   return sections.filter(

@@ -27,7 +27,7 @@ export async function readWholeRecord(
   if (!plans.has(asked.type)) plans.set(asked.type, planRecord(context, asked));
   const plan = plans.get(asked.type);
   if (plan === undefined) return undefined;
-  const rows = await context.store.selectPage(context.scope, selectRecord(context, asked, plan));
+  const rows = await context.store.selectPage(context.scope, selectRecord(context, asked, plan), true);
   const isWhole = rows.length <= asked.count && rows.every(({ deleted }) => !deleted);
   const hasOwner = rows.some(({ type, id }) => type === asked.type && id === asked.id);
   return isWhole && hasOwner ? inOrderOf(plan, rows) : undefined;

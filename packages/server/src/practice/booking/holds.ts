@@ -2,6 +2,7 @@
  * Holds: slots that an application keeps for a moment. What they take stands in occupancy under hold/id; here stands whose
  * they are (docs/decisions/0189). An application sees its own holds alone.
  */
+import { boundedRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { FirmWorkContext } from '../../jobs/firm-work.ts';
@@ -35,7 +36,7 @@ export async function findHold(
       WHERE firm = ${firm} AND id = ${id} AND application = ${application} AND expires > ${nowMs}::bigint OFFSET 0) h ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
   type Row = { readonly slot: string | null; readonly expires: number; readonly renewals: number };
-  const [row] = await store.run<Row>(scope, statement, { idempotent: true });
+  const [row] = await store.run<Row>(scope, statement, boundedRead);
   if (row === undefined || row.slot === null) return undefined;
   return { id, slot: row.slot, expiresMs: row.expires, renewals: row.renewals };
 }
@@ -47,7 +48,7 @@ export async function countHolds(store: StatementRunner, scope: TenantScope, now
     SELECT e.epoch, (SELECT count(*)::int FROM slot_hold
       WHERE firm = ${firm} AND expires > ${nowMs}::bigint AND application = ${application}) AS holds
     FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  const [row] = await store.run<{ readonly holds: number }>(scope, statement, { idempotent: true });
+  const [row] = await store.run<{ readonly holds: number }>(scope, statement, boundedRead);
   return row?.holds ?? 0;
 }
 

@@ -3,6 +3,7 @@
  * exclusion constraint: nobody looks first and writes then (docs/decisions/0188).
  */
 import { fail } from '../../base/errors.ts';
+import { boundedRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
 import { refuseStale } from '../../storage/rows.ts';
@@ -82,7 +83,7 @@ interface PlaceRow {
 }
 
 /** What is taken is read and changed by no write of a resource. */
-const reading: StatementOptions = { idempotent: true, standsApart: true };
+const reading: StatementOptions = { ...boundedRead, standsApart: true };
 const taking: StatementOptions = { tellsStale: true, standsApart: true };
 
 /** What is taken of the actors between two moments, in the order of actor and start; ended holds do not count. */

@@ -3,6 +3,7 @@
  * locations that they are about (docs/decisions/0180). What the documents mean is the business of scheduling.
  */
 import { parseJson } from '@praxis/fhir';
+import { boundedRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { findText, listObjects } from '../../search/json-values.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
@@ -81,7 +82,7 @@ interface DocumentVersionRow extends Pick<DocumentVersion, 'active' | 'content'>
   readonly changed_by: string;
 }
 
-const reading: StatementOptions = { idempotent: true };
+const reading: StatementOptions = boundedRead;
 
 /** Calendars and what they need, of one moment. */
 export async function readCalendars(

@@ -2,6 +2,7 @@
  * What the database knows of content: who may upload it until when, what was uploaded, and which resources hold it
  * (docs/decisions/0192, 0193). The bytes lie in the content store (content/content-store.ts).
  */
+import { boundedRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
 import { buildInserts, type StatementOptions, type StatementRunner } from '../../storage/statement-runner.ts';
@@ -68,7 +69,7 @@ interface ContentRow {
 
 type HolderRow = Omit<ContentHolder, 'holder' | 'patient'> & { holder: string | null; patient: string | null };
 
-const reading: StatementOptions = { idempotent: true };
+const reading: StatementOptions = boundedRead;
 
 /** Offers an upload to the application; false when `looseMax` contents of it are held by no resource. */
 export async function offerUpload(

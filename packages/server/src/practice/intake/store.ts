@@ -72,7 +72,11 @@ export async function awaitsAcceptance(store: StatementRunner, scope: TenantScop
     SELECT e.epoch, EXISTS (SELECT FROM intake_rule
       WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND application IN (${everyApplication}, ${application})) AS waits
     FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
-  const [row] = await store.run<{ readonly waits: boolean }>(scope, statement, { ...reading, remembered: true });
+  const [row] = await store.run<{ readonly waits: boolean }>(scope, statement, {
+    ...reading,
+    short: true,
+    remembered: true,
+  });
   return row?.waits === true;
 }
 

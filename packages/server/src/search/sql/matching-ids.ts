@@ -49,8 +49,17 @@ export function buildOtherConditions(
 ): readonly Sql[] {
   const others = criteria.filter((condition) => !driving.covered.has(condition));
   const asked = others.map((condition) => buildExistsSubquery(firm, condition, semiJoin));
-  const isLed = mandatory.length === 1 && findSoleGroup(mandatory).every((criterion) => driving.covered.has(criterion));
-  return mandatory.length === 0 || isLed ? asked : [...asked, buildMandatoryCondition(firm, mandatory, semiJoin)];
+  return isLed(mandatory, driving) ? asked : [...asked, buildMandatoryCondition(firm, mandatory, semiJoin)];
+}
+
+/** Whether the driving index sees to all conditions. */
+export function coversAll({ criteria, mandatory }: Wanted, driving: DrivingIndex): boolean {
+  return criteria.every((condition) => driving.covered.has(condition)) && isLed(mandatory, driving);
+}
+
+function isLed(mandatory: Wanted['mandatory'], driving: DrivingIndex): boolean {
+  if (mandatory.length === 0) return true;
+  return mandatory.length === 1 && findSoleGroup(mandatory).every((criterion) => driving.covered.has(criterion));
 }
 
 /** What every row has in common that the caller may see; nothing where it may see rows of several kinds. */

@@ -10,7 +10,7 @@ import { parseSort, type SortKey } from '../query/sorting.ts';
 import { chooseDrivingIndex, chooseSortDrivingIndex, readSameRows } from './choose-driving-index.ts';
 import { allOfType, type DrivingIndex } from './driving-index.ts';
 import type { Ordered } from './keyset.ts';
-import { drivesFew, type Wanted } from './matching-ids.ts';
+import { coversAll, drivesFew, type Wanted } from './matching-ids.ts';
 import {
   hasKey,
   type PageRange,
@@ -31,11 +31,19 @@ export interface PagePlan {
   readonly order: readonly Ordered[];
 }
 
+export interface ChosenPlan extends PagePlan {
+  /** Whether it reads few rows, as far as the kinds of the conditions tell: hundreds at most, of most data. */
+  readonly readsFew: boolean;
+}
+
 /** Rows of a driving index up to which they are gathered and sorted without a try to walk the sort key's index. */
 const gatheredMax = 500;
 
 /** Rows of the sort key's index among which the page is looked for; when they do not fill it, all matches are sorted. */
 const walkedMax = 3000;
+
+/** Rows of a page that is read by few. */
+const fewMax = 128;
 
 /** As `gatheredMax`, with several sort keys: the walk then has to complete groups of equal rows, whatever their size. */
 const gatheredInGroupsMax = 2000;
@@ -50,13 +58,17 @@ interface SortedRange {
 }
 
 /** The plan of the range of a search, in the order of `sort`, or without one in the order of the driving index. */
-export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: PageRange): PagePlan {
+export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: PageRange): ChosenPlan {
   const driving = chooseDrivingIndex(wanted);
+  return { ...planRange(wanted, sort, range, driving), readsFew: readsFewRows(wanted, sort, range, driving) };
+}
+
+function planRange(wanted: Wanted, sort: readonly SortKey[], range: PageRange, driving: DrivingIndex): PagePlan {
   const [first, ...more] = sort;
   if (first === undefined) {
     const key = impliedKey(wanted, driving);
     if (key === undefined) return inOrderOfDrivingIndex(wanted, driving, range);
-    return choosePagePlan(wanted, parseSort(wanted.type, key, noSearchParameters), range);
+    return planRange(wanted, parseSort(wanted.type, key, noSearchParameters), range, driving);
   }
   const walk = chooseSortDrivingIndex(first, driving, wanted);
   const sorted: SortedRange = { wanted, driving, walk, keys: [first, ...more], range };
@@ -67,6 +79,23 @@ export function choosePagePlan(wanted: Wanted, sort: readonly SortKey[], range: 
   }
   // Of two branches, the one that is cut off might have rows before the last of the other.
   return more.length === 0 && walk.branches.length === 1 ? triedWalk(sorted) : gatedWalk(sorted);
+}
+
+/**
+ * Whether the driving index has few rows, or yields them in the order of the page and nothing leaves one out: then no more of them
+ * are read than the page holds.
+ */
+function readsFewRows(wanted: Wanted, sort: readonly SortKey[], { limit }: PageRange, driving: DrivingIndex): boolean {
+  if (limit > fewMax) return false;
+  if (driving.selectivity < selectivities.some) return true;
+  if (driving.order === 'gathered' || !coversAll(wanted, driving)) return false;
+  const [first, ...more] = sort;
+  if (first === undefined) return driving.gathersFew === undefined;
+  return (
+    more.length === 0 &&
+    neverLacking(wanted, first) &&
+    readSameRows(chooseSortDrivingIndex(first, driving, wanted), driving)
+  );
 }
 
 /**

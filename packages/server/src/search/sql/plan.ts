@@ -20,7 +20,7 @@ import { estimate } from './estimate.ts';
 import { buildRidColumn, type Direction, type Ordered, orderBy, orientColumns, type RowPlace } from './keyset.ts';
 import { selectMatchingIds, type Wanted } from './matching-ids.ts';
 import { isWithinBytes, pageBytesMax } from './page-bytes.ts';
-import { choosePagePlan } from './page-strategy.ts';
+import { choosePagePlan, type PagePlan } from './page-strategy.ts';
 import { nameSortColumn } from './sort-columns.ts';
 
 export interface SearchTarget {
@@ -72,12 +72,16 @@ export interface PlannedPage {
    * an empty page. No row at all when firm and application have no access epoch.
    */
   buildStatement(): Sql;
+  /** Whether the statement reads few rows, as far as the kinds of its conditions tell. */
+  readonly readsFew: boolean;
   /**
    * The page, of the rows that `select` returns for a statement with the columns of `buildStatement`; the row beyond it only tells
    * that there is a further one. A page whose contents reach the limit of bytes ends early, and `next` continues there.
    * @throws PraxisError `too-costly` where the page is asked for by its number alone: the one after it would leave rows out
    */
-  read<Row extends RankedRow>(select: (statement: Sql) => Promise<readonly Row[]>): Promise<SearchPage<Row>>;
+  read<Row extends RankedRow>(
+    select: (statement: Sql, readsFew: boolean) => Promise<readonly Row[]>,
+  ): Promise<SearchPage<Row>>;
   /** The last of the pages that `total` matches fill, found from the end of the result; none where one page holds all. */
   last(total: number): PageStart | undefined;
 }
@@ -93,15 +97,21 @@ export function planPage(target: SearchTarget, bytesMax: number = pageBytesMax):
   const { secrets } = target.cursor;
   const cursor = query.cursor === undefined ? undefined : openCursor(secrets, query.cursor, binding);
   const start = (begin: Cursor): PageStart => ({ cursor: sealCursor(secrets, begin, binding), page: begin.page });
-  const byRow = contentOfPart(bytesMax, sizeOf(query, cursor) + 1);
-  const build = (content: ContentColumn) => pageStatement(target, cursor, content);
+  const rows = sizeOf(query, cursor) + 1;
+  const direction = cursor?.direction ?? 'forward';
+  const range = { direction, row: cursor?.row, limit: query.offset + rows };
+  const plan = choosePagePlan(wantedOf(target), query.sort, range);
+  const build = (content: ContentColumn) => pageStatement(target, plan, { direction, rows }, content);
+  const byRow = contentOfPart(bytesMax, rows);
   const buildStatement = () => build(byRow ?? contentWithin(bytesMax));
   return {
     buildStatement,
+    readsFew: plan.readsFew,
     async read(select) {
-      const rows = await select(buildStatement());
-      const isShort = byRow !== undefined && rows.some(({ deleted }) => deleted);
-      return cutPage(query, cursor, bytesMax, isShort ? await select(build(contentWithin(bytesMax))) : rows, start);
+      const found = await select(buildStatement(), plan.readsFew);
+      const lacksContents = byRow !== undefined && found.some(({ deleted }) => deleted);
+      const whole = lacksContents ? await select(build(contentWithin(bytesMax)), false) : found;
+      return cutPage(query, cursor, bytesMax, whole, start);
     },
     last(total) {
       const page = Math.ceil(total / query.count);
@@ -230,12 +240,12 @@ function wantedOf({ scope, query, mandatory }: SearchTarget): Wanted {
   return { firm: scope.firm, type, criteria, mandatory: buildMandatoryGroups(type, mandatory) };
 }
 
-function pageStatement(target: SearchTarget, cursor: Cursor | undefined, content: ContentColumn): Sql {
-  const { scope, query } = target;
-  const wanted = wantedOf(target);
-  const limit = sizeOf(query, cursor) + 1;
-  const direction = cursor?.direction ?? 'forward';
-  const selection = choosePagePlan(wanted, query.sort, { direction, row: cursor?.row, limit: query.offset + limit });
+function pageStatement(
+  { scope, query }: SearchTarget,
+  selection: PagePlan,
+  { direction, rows }: { readonly direction: Direction; readonly rows: number },
+  content: ContentColumn,
+): Sql {
   const order = orientColumns(direction, [...selection.order, buildRidColumn(sql`page.rid`, selection.order)]);
   const offset = query.offset > 0 ? sql` OFFSET ${query.offset}` : sql.empty;
   const keys = selection.order.map(
@@ -244,7 +254,7 @@ function pageStatement(target: SearchTarget, cursor: Cursor | undefined, content
   const parts = selection.parts.map((part) => sql`${part}, `);
   return sql`
     WITH ${sql.join(parts, sql.empty)}page AS MATERIALIZED (
-      SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${limit}${offset})
+      SELECT * FROM (${selection.page}) page ${orderBy(order)} LIMIT ${rows}${offset})
     SELECT e.epoch, r.rtype, r.id, r.vid, r.lu,
       ${content(orderBy(order))} AS content, page.rid${sql.join(keys, sql.empty)}
     FROM access_epoch e LEFT JOIN (page CROSS JOIN LATERAL (
