@@ -71,6 +71,7 @@ export const tiers: readonly Tier[] = [
           name: 'content',
           purpose: 'where the bytes of documents lie, a directory or a bucket of S3, and which media types are taken',
         },
+        { name: 'outbound', purpose: 'requests to hosts that others name: which are open, limits, signatures' },
       ],
       [{ name: 'validation', purpose: 'profiles, invariants, slicing, terminology bindings' }],
     ],
@@ -166,7 +167,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   '@praxis/embedded-postgres': ['database'],
   fastify: ['http'],
   fhirpath: ['validation'],
-  'ipaddr.js': ['oauth'],
+  'ipaddr.js': ['outbound'],
   jose: ['oauth'],
   'lru-cache': ['base', 'database', 'tenancy', 'search', 'audit', 'validation', 'oauth', 'practice', 'http'],
   pg: ['database'],
@@ -180,10 +181,10 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */
 export const builtinImporters: Readonly<Record<string, readonly string[]>> = {
   'node:child_process': ['cli'],
-  'node:http': ['http', 'cli', 'oauth'],
+  'node:http': ['http', 'cli', 'outbound'],
   'node:http2': [],
-  'node:https': ['oauth'],
-  'node:net': ['http', 'cli', 'oauth'],
+  'node:https': ['outbound'],
+  'node:net': ['http', 'cli', 'outbound'],
   'node:tls': ['http'],
 };
 

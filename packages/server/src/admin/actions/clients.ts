@@ -6,7 +6,7 @@ import { getTargetApplication, parseSegmentNumber } from '../../actions/targets.
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
 import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
 import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
-import { requireRemoteUrl } from '../../oauth/client-auth/remote-document.ts';
+import { requireRemoteUrl } from '../../outbound/remote-document.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
 import { refuseField } from '../input.ts';
 

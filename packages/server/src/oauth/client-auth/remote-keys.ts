@@ -5,8 +5,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { fetchRemoteDocument, RemoteDocumentError, type RemoteOptions } from '../../outbound/remote-document.ts';
 import { type ClientKeySet, readKeySet } from './client-keys.ts';
-import { fetchRemoteDocument, RemoteDocumentError, type RemoteOptions } from './remote-document.ts';
 
 export type RemoteKeySet = ClientKeySet | { readonly problem: string };
 

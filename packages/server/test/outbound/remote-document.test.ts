@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { after } from 'node:test';
-import { isLoopbackAddress, isPublicAddress } from '../../../src/oauth/client-auth/remote-address.ts';
+import { isLoopbackAddress, isPublicAddress } from '../../src/outbound/remote-address.ts';
 import {
   fetchRemoteDocument,
   RemoteDocumentError,
   remoteBytesMax,
   requireRemoteUrl,
-} from '../../../src/oauth/client-auth/remote-document.ts';
+} from '../../src/outbound/remote-document.ts';
 
 /** A server on this machine that answers as it is told. */
 async function serve(listener: RequestListener): Promise<number> {
