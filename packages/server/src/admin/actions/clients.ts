@@ -6,7 +6,7 @@ import { getTargetApplication, parseSegmentNumber } from '../../actions/targets.
 import { type ClientKeySet, readKeySet, setClientKeys } from '../../oauth/client-auth/client-keys.ts';
 import { addClientSecret, endClientSecret, listClientSecrets } from '../../oauth/client-auth/client-secrets.ts';
 import { issueClient, issueKeyedClient, listClients, revokeClient } from '../../oauth/client-auth/clients.ts';
-import { requireRemoteUrl } from '../../outbound/remote-document.ts';
+import { requirePublicUrl } from '../../outbound/public-url.ts';
 import { type AdminContext, defineAdminAction } from '../context.ts';
 import { refuseField } from '../input.ts';
 
@@ -166,7 +166,7 @@ async function readKeys(
   }
   if (jwksUri === undefined) return undefined;
   try {
-    requireRemoteUrl(jwksUri, { loopback: context.jwksLoopback });
+    requirePublicUrl(jwksUri, { loopback: context.jwksLoopback });
   } catch (cause) {
     refuseField('jwksUri', `jwksUri ${cause instanceof Error ? cause.message : 'is no URL'}`);
   }

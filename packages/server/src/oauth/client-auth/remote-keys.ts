@@ -5,7 +5,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
-import { fetchRemoteDocument, RemoteDocumentError, type RemoteOptions } from '../../outbound/remote-document.ts';
+import { OutboundError } from '../../outbound/outbound-error.ts';
+import { fetchRemoteDocument, type RemoteOptions } from '../../outbound/remote-document.ts';
 import { type ClientKeySet, readKeySet } from './client-keys.ts';
 
 export type RemoteKeySet = ClientKeySet | { readonly problem: string };
@@ -71,7 +72,7 @@ async function readRemote(
     const { body, maxAgeSeconds } = await fetchRemoteDocument(uri, options);
     return { set: readKeySet(JSON.parse(body.toString('utf8'))), maxAgeSeconds };
   } catch (error) {
-    if (error instanceof RemoteDocumentError) return { set: { problem: `jwks_uri ${error.message}` } };
+    if (error instanceof OutboundError) return { set: { problem: `jwks_uri ${error.message}` } };
     if (error instanceof SyntaxError) return { set: { problem: 'jwks_uri holds no JSON' } };
     throw error;
   }
