@@ -1,13 +1,14 @@
 /**
  * One request to a host that others name, without becoming their tool
  * (https://www.rfc-editor.org/rfc/rfc9728#section-7.7 is the same concern): to the addresses that were checked and no others,
- * TLS always verified, no redirects, no proxies, no cookies, no connection or TLS session of another request
- * (docs/decisions/0311), and limits on the bytes of answer and headers.
+ * TLS always verified, no redirects, no proxies, no cookies, no TLS session of another connection (docs/decisions/0311), and
+ * limits on the bytes of answer and headers.
  */
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
-import { request as requestByTls, type RequestOptions as TlsOptions } from 'node:https';
+import { type Agent, request as requestByTls } from 'node:https';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';
-import { OutboundError } from './outbound-error.ts';
+import type { KeptConnections, PinnedRequestOptions } from './kept-connections.ts';
+import { OutboundError, refuseTarget } from './outbound-error.ts';
 import { readHost } from './public-url.ts';
 import type { Target } from './target.ts';
 
@@ -17,6 +18,8 @@ export interface PinnedRequest {
   readonly body?: Buffer;
   /** Bytes that are read, of headers, body and all that comes between them. */
   readonly answerBytesMax: number;
+  /** Connections that may be used again, of https alone; without them each request has one of its own. */
+  readonly connections?: KeptConnections | undefined;
   /** Ends the request, and the reading of its answer. */
   readonly signal: AbortSignal;
 }
@@ -28,32 +31,48 @@ export interface Answer {
 }
 
 /** Options of the request, which Node hands on to what makes the connection. */
-type ConnectingOptions = TlsOptions & Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
+type ConnectingOptions = PinnedRequestOptions &
+  Pick<TcpSocketConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'>;
 
 export const headerBytesMax = 16_384;
 /** Until the next address of the host is tried, if it has more. */
 const connectTimeoutMs = 3_000;
 
 /**
- * The whole answer of the first address that takes the connection.
+ * The whole answer of the first address that takes the connection. A kept connection that the host closes as it is used says
+ * nothing of the host: the request is sent again, by a new one.
  * @throws OutboundError whose cause is what Node says; `ended its answer early` if the status came, but not all after it
  */
-export async function requestPinned({ url, addresses }: Target, request: PinnedRequest): Promise<Answer> {
+export async function requestPinned(target: Target, request: PinnedRequest): Promise<Answer> {
+  const isTls = target.url.protocol === 'https:';
   // To import it loads a client of WebSockets as well, which few processes have a use for.
-  const open = url.protocol === 'https:' ? requestByTls : (await import('node:http')).request;
-  const sent = open(url, optionsOf(readHost(url), addresses, request));
-  try {
-    return await answerOf(sent, request);
-  } finally {
-    sent.destroy();
-  }
+  const open = isTls ? requestByTls : (await import('node:http')).request;
+  const send = async (agent: Agent | false): Promise<Answer | 'stale'> => {
+    const sent = open(target.url, { ...optionsOf(target, request), agent });
+    try {
+      return await answerOf(sent, request);
+    } catch (error) {
+      if (sent.reusedSocket && !request.signal.aborted && isClosed(error)) return 'stale';
+      throw error;
+    } finally {
+      sent.destroy();
+    }
+  };
+  const answer = await send((isTls && request.connections?.agent) || false);
+  if (answer !== 'stale') return answer;
+  const again = await send(false);
+  return again === 'stale' ? refuseTarget('cannot be reached') : again;
 }
 
-function optionsOf(
-  host: string,
-  addresses: readonly string[],
-  { method, headers, signal }: PinnedRequest,
-): ConnectingOptions {
+/** Whether the connection was closed before anything of an answer came. */
+function isClosed(error: unknown): boolean {
+  if (!(error instanceof OutboundError) || error.message !== 'cannot be reached') return false;
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause && (cause.code === 'ECONNRESET' || cause.code === 'EPIPE');
+}
+
+function optionsOf({ url, addresses }: Target, { method, headers, signal }: PinnedRequest): ConnectingOptions {
+  const host = readHost(url);
   const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
   const lookup: RequestOptions['lookup'] = (hostname, { all }, callback) => {
     const [first] = pinned;
@@ -62,13 +81,13 @@ function optionsOf(
     else callback(null, first.address, first.family);
   };
   return {
-    agent: false,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: connectTimeoutMs,
     headers: { ...headers, 'accept-encoding': 'identity' },
     lookup,
     maxHeaderSize: headerBytesMax,
     method,
+    pinnedTo: addresses.toSorted().join(),
     // The environment can turn it off for all that leave it open.
     rejectUnauthorized: true,
     servername: isIP(host) === 0 ? host : '',
@@ -93,12 +112,14 @@ async function answerOf(sent: ClientRequest, { body, answerBytesMax }: PinnedReq
     });
     sent.once('socket', (socket) => {
       let bytes = 0;
-      socket.on('data', (chunk: Buffer) => {
+      const count = (chunk: Buffer): void => {
         bytes += chunk.length;
         if (bytes <= answerBytesMax) return;
         reject(new OutboundError(`answered with more than ${answerBytesMax} bytes`));
         sent.destroy();
-      });
+      };
+      socket.on('data', count);
+      sent.once('close', () => socket.off('data', count));
     });
     sent.end(body);
   });

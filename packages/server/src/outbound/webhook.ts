@@ -5,6 +5,7 @@
 import { version } from '../version.ts';
 import { runUntil } from './deadline.ts';
 import { describeFailure } from './failures.ts';
+import type { KeptConnections } from './kept-connections.ts';
 import { refuseTarget } from './outbound-error.ts';
 import { requestPinned } from './pinned-request.ts';
 import { parseRetryAfter } from './retry-after.ts';
@@ -27,6 +28,8 @@ export interface SignedMessage extends SignedContent {
 }
 
 export interface OutboundOptions extends TargetOptions {
+  /** Connections that messages of https share, one after the other; without them each message has one of its own. */
+  readonly connections?: KeptConnections;
   /** Gives the message up. */
   readonly signal?: AbortSignal;
 }
@@ -67,6 +70,7 @@ export async function postSigned(message: SignedMessage, options: OutboundOption
         },
         body: message.body,
         answerBytesMax: message.responseBytesMax ?? responseBytesDefault,
+        connections: options.connections,
         signal,
       });
       const retryAfterSeconds = parseRetryAfter(headers['retry-after'], message.timestamp);
