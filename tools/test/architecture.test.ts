@@ -187,7 +187,7 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     'HTTP in the engine',
     `${server}/engine/read/read.ts`,
     "import type { IncomingMessage } from 'node:http';\n",
-    ':1 import of "node:http": only http, cli, oauth may import it',
+    ':1 import of "node:http": only http, cli, outbound may import it',
   ],
   [
     'a package that is not declared',
