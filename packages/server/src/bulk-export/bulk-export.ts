@@ -8,14 +8,20 @@ import type { VersionKey, VersionPlace, VersionsMoment } from '../storage/versio
 export interface AskedExport {
   /** Of the request, absolute. */
   readonly url: string;
-  /** `patient`: only what is in the compartment of a patient. */
-  readonly level: 'system' | 'patient';
+  /** `patient`: only what is in the compartment of a patient; `group`: of a member of a Group. */
+  readonly level: 'system' | 'patient' | 'group';
+  /** Ids of the patients, whatever others there are; absent: all. */
+  readonly patients?: readonly string[];
   /** In the order in which they are planned. */
   readonly types: readonly string[];
   /** Only what was last updated then or later, and what is gone since; absent: all that is live. */
   readonly sinceMs?: number;
   /** Elements as `_elements` names them, without their type; absent: all. */
   readonly elements?: readonly string[];
+  /** Searches of some of the types, as the query of a URL has them: what one of them finds. The other types have none. */
+  readonly filters?: Readonly<Record<string, readonly string[]>>;
+  /** Of parameters that are ignored, for the manifest; absent: of none. */
+  readonly notes?: readonly string[];
 }
 
 export interface BulkExport {

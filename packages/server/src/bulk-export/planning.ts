@@ -3,24 +3,12 @@
  * share, and where a process dies the next request goes on (docs/decisions/0306). Where a file ends depends on nothing but what
  * is shown in it.
  */
-import type { BudgetedWork } from '@praxis/fhir';
-import { coversRow } from '../access/mask.ts';
+import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { compileCriterionTest } from '../engine/rights/disclosing.ts';
-import { isInAnyCompartment } from '../engine/search/compartment.ts';
-import type { StoredResource } from '../storage/resources.ts';
 import { readVersionsAt, type VersionAt } from '../storage/versions-at.ts';
-import {
-  type AskedExport,
-  type BulkExport,
-  type ExportFile,
-  findFirstPlace,
-  isPlanned,
-  type Planned,
-} from './bulk-export.ts';
+import { type BulkExport, type ExportFile, findFirstPlace, isPlanned, type Planned } from './bulk-export.ts';
+import { type Inclusion, type Judge, openJudge, planningExport } from './judging.ts';
 import { keepPlanned } from './store.ts';
-
-type ExportContext = Pick<InteractionContext, 'store' | 'scope' | 'policy' | 'budget' | 'baseUrl'>;
 
 /** Resources of a file, at most. */
 const resourcesMax = 2_000;
@@ -30,67 +18,47 @@ const bytesMax = 4 * 1024 * 1024;
 /** How long one request plans, in ms, beside the page that it has begun. */
 const planningMs = 1_000;
 
-const planningExport: BudgetedWork = {
-  what: 'The planning of the export',
-  cheaper: 'export fewer types at once (_type)',
-};
-
-/** Whether a version is in the files: it is, it no longer is, or neither. */
-type Judgement = 'shown' | 'gone' | undefined;
-
-interface TypeRights {
-  /** Whether that depends on the content. */
-  readonly dependsOnContent: boolean;
-  readonly isShown: (resource: StoredResource) => boolean;
-}
-
-function findTypeRights(context: ExportContext, { level }: AskedExport, type: string): TypeRights {
-  const hasCriteria = context.policy.grants(type, 's').every(({ criteria }) => criteria.length > 0);
-  const isOfPatients = level === 'patient' && type !== 'Patient';
-  return {
-    dependsOnContent: hasCriteria || isOfPatients,
-    isShown(resource) {
-      if (isOfPatients && !isInAnyCompartment(context, resource, 'Patient')) return false;
-      return (
-        !hasCriteria || coversRow(context.policy, 's', type, compileCriterionTest(context, type, resource.content))
-      );
-    },
-  };
-}
-
-/** With `_since`, what was shown before and no longer is has gone. */
-function judge({ dependsOnContent, isShown }: TypeRights, { resource, before }: VersionAt): Judgement {
-  if (!dependsOnContent) return resource.deleted ? 'gone' : 'shown';
-  if (!resource.deleted && isShown(resource)) return 'shown';
-  return before !== undefined && isShown(before) ? 'gone' : undefined;
-}
-
 /**
  * Plans another portion and keeps it. True: it was kept, or there is nothing to plan; false: others plan at the same time, or the
  * export was removed.
- * @throws PraxisError `too-costly`
+ * @throws PraxisError `too-costly` where a single page costs more than a request may
  */
-export async function planPortion(context: ExportContext, begun: BulkExport): Promise<boolean> {
+export async function planPortion(context: InteractionContext, begun: BulkExport): Promise<boolean> {
   if (isPlanned(begun)) return true;
   const untilMs = performance.now() + planningMs;
   const plan = openPlan(begun);
-  do await planPage(context, begun, plan);
-  while (!isPlanned({ ...begun, planned: plan.read() }) && performance.now() < untilMs);
+  const judges = new Map<string, Judge>();
+  let isFirst = true;
+  do {
+    try {
+      await planPage(context, begun, plan, judges);
+    } catch (error) {
+      // What the pages before have found is kept: the next request goes on with a budget of its own.
+      if (isFirst || !(error instanceof PraxisError) || error.code !== 'too-costly') throw error;
+      break;
+    }
+    isFirst = false;
+  } while (!isPlanned({ ...begun, planned: plan.read() }) && performance.now() < untilMs);
   return await keepPlanned(context.store, context.scope, begun, plan.files, plan.read());
 }
 
-async function planPage(context: ExportContext, { asked, moment }: BulkExport, plan: Plan): Promise<void> {
+/** Adds a page to the plan, or nothing of it. */
+async function planPage(
+  context: InteractionContext,
+  begun: BulkExport,
+  plan: Plan,
+  judges: Map<string, Judge>,
+): Promise<void> {
+  const { asked, moment } = begun;
   const { typeIndex, after } = plan.read();
   const type = asked.types[typeIndex] ?? '';
-  const rights = findTypeRights(context, asked, type);
-  const { sinceMs } = asked;
-  const wanted = { type, moment, after, sinceMs, hasContent: rights.dependsOnContent };
+  const judge = judges.get(type) ?? (await openJudge(context, begun, type));
+  judges.set(type, judge);
+  const wanted = { type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };
   const page = await readVersionsAt(context.store, context.scope, wanted);
-  for (const version of page.versions) {
-    if (rights.dependsOnContent) await context.budget.breathe(planningExport);
-    plan.add(type, version, judge(rights, version));
-  }
+  const inclusions = await judge.judge(page.versions);
   await context.budget.breathe(planningExport);
+  for (const [place, version] of page.versions.entries()) plan.add(type, version, inclusions[place]);
   if (page.hasMore) plan.moveTo(page.end);
   else plan.endType(type, findFirstPlace(asked));
 }
@@ -119,13 +87,13 @@ function openPlan({ planned }: BulkExport) {
     /** Those that became complete. */
     files,
     read: (): Planned => ({ files: count, typeIndex, after, open, gone }),
-    add(type: string, { resource: { id, versionId }, bytes }: VersionAt, judgement: Judgement): void {
-      if (judgement === 'shown') {
+    add(type: string, { resource: { id, versionId }, bytes }: VersionAt, inclusion: Inclusion): void {
+      if (inclusion === 'shown') {
         open.keys.push({ id, versionId });
         open.bytes += bytes;
         if (open.keys.length === resourcesMax || open.bytes >= bytesMax) closeOpen(type);
       }
-      if (judgement === 'gone') {
+      if (inclusion === 'gone') {
         gone.push(id);
         if (gone.length === resourcesMax) closeGone(type);
       }

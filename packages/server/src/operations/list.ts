@@ -1,7 +1,7 @@
 /** The operations of R4 and of this service that are about resources of any kind; features of the practice add theirs. */
 import { exportFile } from './bulk-export/export-file.ts';
 import { exportRemoval, exportStatus } from './bulk-export/export-status.ts';
-import { patientExport, systemExport } from './bulk-export/kick-off.ts';
+import { groupExport, patientExport, systemExport } from './bulk-export/kick-off.ts';
 import { changes } from './changes/changes.ts';
 import { document } from './document.ts';
 import { effectiveAccessOperation } from './effective-access.ts';
@@ -25,6 +25,7 @@ export const engineOperations: readonly Operation[] = [
   exportFile,
   exportRemoval,
   exportStatus,
+  groupExport,
   lastn,
   lookup,
   meta,

@@ -76,6 +76,13 @@ export function hiddenFromNames(secret: Secret): readonly Sample[] {
     { resourceType: 'Practitioner', id: 'doctor', extension: [referring], name: [{ family: secret }] },
     patient('stone', secret, isFirst),
     patient('marble', other, !isFirst),
+    {
+      resourceType: 'Group',
+      id: 'cohort',
+      type: 'person',
+      actual: true,
+      member: (isFirst ? ['stone'] : ['stone', 'marble']).map((id) => ({ entity: reference(`Patient/${id}`) })),
+    },
     observed('pressure'),
     ...(isFirst ? [observed('only')] : []),
     {

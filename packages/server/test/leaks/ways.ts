@@ -195,7 +195,8 @@ const streamed: readonly Way[] = [
 ].map((path) => ({ ...asks('format ndjson', path), headers: lines }));
 
 /** What one export asks, from its beginning to its files. */
-const exporting = 'operation $export, operation Patient/$export, operation $export-status, operation $export-file';
+const exporting =
+  'operation $export, operation Patient/$export, operation Group/$export, operation $export-status, operation $export-file';
 
 const operations: readonly Way[] = [
   asks('operation $effective-access', '$effective-access'),
@@ -216,7 +217,12 @@ const operations: readonly Way[] = [
     '$export?_type=ServiceRequest',
     '$export?_since=2026-01-01',
     '$export?_elements=name',
+    '$export?_typeFilter=Patient%3Fidentifier%3Dalpha',
+    '$export?_typeFilter=Observation%3Fcode%3Dalpha',
+    '$export?_typeFilter=ServiceRequest%3F_id%3Donly',
     'Patient/$export',
+    'Patient/$export?_typeFilter=Patient%3Fname%3Dalpha',
+    'Group/cohort/$export',
   ].map((path): Way => ({ ...asks(exporting, path), headers: { prefer: 'respond-async' } })),
   asks('operation Encounter/$everything', 'Encounter/visit/$everything'),
   asks('operation Slot/$find', 'Slot/$find?appointment-type=alpha'),

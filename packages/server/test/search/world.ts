@@ -8,6 +8,7 @@ import { entryProblem } from '../../src/admin/entry-problem.ts';
 import { makeFixedClock } from '../../src/base/clock.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { sql } from '../../src/database/sql.ts';
+import { findUnmatchable, matchResources } from '../../src/engine/search/match-resources.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
 import { indexResource } from '../../src/search/index/index-rows.ts';
 import type { SearchRights } from '../../src/search/query/parse-condition.ts';
@@ -56,6 +57,8 @@ export interface SearchWorld {
   /** The pages before and with the last one, by following `previous` from there, each in its own order; the last first. */
   pagesBack(type: string, query: string): Promise<SearchPage<PageRow>[]>;
   count(type: string, query: string): Promise<number>;
+  /** Ids of those stored of the type that the search finds by their contents alone; undefined: that cannot tell. */
+  match(type: string, query: string): Promise<string[] | undefined>;
 }
 
 export interface PageOptions {
@@ -111,6 +114,14 @@ export async function joinSearchWorld(database: TestDatabase, prefix: string): P
       return found;
     },
     pagesBack,
+    async match(type, query) {
+      const target = targetOf(scope, type, parametersOfQuery(query));
+      if (findUnmatchable(target.query.criteria) !== undefined) return undefined;
+      const { rows } = await page(type, '_count=1000');
+      const budget = openOperatorBudget();
+      const met = await matchResources({ store, scope, baseUrl, budget }, target, rows);
+      return rows.filter((_, at) => met[at] === true).map(({ id }) => id);
+    },
     count: (type, query) => store.selectCount(scope, planCount(targetOf(scope, type, parametersOfQuery(query)))),
   };
 }

@@ -70,9 +70,9 @@ export function isInCompartment(
   return listOwners(context, row, type, codes).includes(id);
 }
 
-/** Whether a resource is in the compartment of some resource of `type`, or is one. */
-export function isInAnyCompartment(context: IndexingContext, row: StoredResource, type: string): boolean {
-  return row.type === type || listOwners(context, row, type, listCodes(type, row.type)).length > 0;
+/** Ids of those of `type` in whose compartments a resource is, its own one included. */
+export function listCompartmentOwners(context: IndexingContext, row: StoredResource, type: string): readonly string[] {
+  return row.type === type ? [row.id] : listOwners(context, row, type, listCodes(type, row.type));
 }
 
 /** Ids of those of `type` that the resource refers to by the parameters. */

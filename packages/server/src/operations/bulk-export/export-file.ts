@@ -6,7 +6,7 @@ import { type Disclosed, markServerWritten } from '../../access/disclosure.ts';
 import type { ElementFilter } from '../../access/mask.ts';
 import { fail } from '../../base/errors.ts';
 import { buildGetRequest } from '../../base/worst-case.ts';
-import { computeExpiry } from '../../bulk-export/bulk-export.ts';
+import { type AskedExport, type BulkExport, computeExpiry } from '../../bulk-export/bulk-export.ts';
 import { findFile } from '../../bulk-export/store.ts';
 import { openAudit } from '../../engine/audit-recorder.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
@@ -14,7 +14,7 @@ import { discloseRows } from '../../engine/rights/disclosing.ts';
 import { readVersions, type VersionKey } from '../../storage/versions-at.ts';
 import { readIntegerInput } from '../input.ts';
 import { declareInput, declareOutput, type Operation, type OperationRequest } from '../operation.ts';
-import { jobParameter, requireExport, requireExporter } from './export-status.ts';
+import { jobParameter, notesNumber, requireExport, requireExporter } from './export-status.ts';
 
 /** Resources that one row of the ledger tells of: few are about more than one patient, and a row names a thousand. */
 const rowResources = 500;
@@ -47,24 +47,41 @@ export const exportFile: Operation<'system'> = {
 async function answer(context: InteractionContext, request: OperationRequest): Promise<FhirResponse> {
   const begun = await requireExport(context, request);
   const number = readIntegerInput(request.input, 'file') ?? 0;
-  const file = await findFile(context.store, context.scope, begun.id, number);
-  if (file === undefined) {
+  const resources = number === notesNumber ? listNotes(begun.asked) : await readFile(context, begun, number);
+  if (resources === undefined) {
     return fail('resource-not-found', {
       diagnostics: `The export has no file ${number}: the manifest lists its files`,
       expression: ['file'],
     });
   }
-  const { type, content } = file;
-  const { elements } = begun.asked;
-  const filter: ElementFilter = elements === undefined ? {} : { elements: new Set(elements) };
-  const resources =
-    'gone' in content ? [buildDeletions(type, content.gone)] : await disclose(context, type, content.keys, filter);
   return {
     status: 200,
     body: markServerWritten('{}'),
     list: { resources, omitted: 0, links: [], isLinesOnly: true },
     headers: { expires: new Date(computeExpiry(begun)).toUTCString() },
   };
+}
+
+/** One OperationOutcome for each parameter that was ignored; undefined: none was. */
+function listNotes({ notes }: AskedExport): readonly Disclosed<string>[] | undefined {
+  return notes?.map((diagnostics) => {
+    const issue = [{ severity: 'warning', code: 'not-supported', diagnostics }];
+    return markServerWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
+  });
+}
+
+/** The lines of a file; undefined: there is no such file. */
+async function readFile(
+  context: InteractionContext,
+  { id, asked }: BulkExport,
+  number: number,
+): Promise<readonly Disclosed<string>[] | undefined> {
+  const file = await findFile(context.store, context.scope, id, number);
+  if (file === undefined) return undefined;
+  const { type, content } = file;
+  if ('gone' in content) return [buildDeletions(type, content.gone)];
+  const { elements } = asked;
+  return await disclose(context, type, content.keys, elements === undefined ? {} : { elements: new Set(elements) });
 }
 
 async function disclose(

@@ -19,6 +19,9 @@ import { listExportTypes } from './parameters.ts';
 /** When the next look is worth it, in seconds: each plans a portion. */
 const retrySeconds = 1;
 
+/** Number of the file that tells what was ignored; those of resources follow. */
+export const notesNumber = 0;
+
 /** The parameter of the status and of files that names the export. */
 export const jobParameter = declareInput('job', 'string', 'Which export, as Content-Location of $export says.', {
   min: 1,
@@ -86,11 +89,14 @@ async function answerStatus(context: InteractionContext, request: OperationReque
 async function buildManifest({ store, scope, baseUrl }: InteractionContext, found: BulkExport) {
   const { id, asked, transactionTimeMs } = found;
   const files = await listFiles(store, scope, id);
+  const urlOf = (number: number): string => `${baseUrl}/$export-file?job=${id}&file=${number}`;
   const listed = files.map(({ number, type, isOfGone, resources }) => ({
     type: isOfGone ? 'Bundle' : type,
-    url: `${baseUrl}/$export-file?job=${id}&file=${number}`,
+    url: urlOf(number),
     count: isOfGone ? 1 : resources,
   }));
+  const { notes = [] } = asked;
+  const error = notes.length === 0 ? [] : [{ type: 'OperationOutcome', url: urlOf(notesNumber), count: notes.length }];
   const output = listed.filter((_, at) => files[at]?.isOfGone === false);
   const deleted = listed.filter((_, at) => files[at]?.isOfGone === true);
   return {
@@ -99,7 +105,7 @@ async function buildManifest({ store, scope, baseUrl }: InteractionContext, foun
     requiresAccessToken: true,
     output,
     ...(asked.sinceMs === undefined ? {} : { deleted }),
-    error: [],
+    error,
   };
 }
 

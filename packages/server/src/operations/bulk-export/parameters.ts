@@ -1,6 +1,7 @@
 /** What a bulk export asks for: https://hl7.org/fhir/uv/bulkdata/export.html#query-parameters. */
 import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import type { AskedExport } from '../../bulk-export/bulk-export.ts';
+import { parseFilters, planFilter } from '../../bulk-export/type-filter.ts';
 import type { CompartmentOwner, InteractionContext } from '../../engine/context.ts';
 import { type RightsContext, requireGrants } from '../../engine/rights/denials.ts';
 import { listCompartmentTypes } from '../../engine/search/compartment.ts';
@@ -17,9 +18,10 @@ const unsupported = {
   allowPartialManifests: 'boolean',
   includeAssociatedData: 'code',
   organizeOutputBy: 'code',
-  patient: 'Reference',
-  _typeFilter: 'string',
+  _until: 'string',
 } as const;
+
+const unsupportedNames = Object.keys(unsupported);
 
 export const exportParameters: readonly OperationParameter[] = [
   declareInput('_outputFormat', 'string', 'application/fhir+ndjson, application/ndjson or ndjson: files are NDJSON.'),
@@ -39,10 +41,24 @@ export const exportParameters: readonly OperationParameter[] = [
   declareInput('_elements', 'string', 'Top-level elements, separated by commas, with the mandatory ones.', {
     max: '*',
   }),
+  declareInput(
+    '_typeFilter',
+    'string',
+    'A search of one type, for instance MedicationRequest?status=active: of that type only what one of its searches finds.',
+    { max: '*' },
+  ),
   ...Object.entries(unsupported).map(([name, type]) =>
     declareInput(name, type, 'Not supported: 400, or ignored with Prefer: handling=lenient.', { max: '*' }),
   ),
 ];
+
+/** Of exports of patients. */
+export const patientsParameter: OperationParameter = declareInput(
+  'patient',
+  'Reference',
+  'A patient, by POST: only what is in the compartments of the patients that are named.',
+  { max: '*' },
+);
 
 const formats: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson']);
 
@@ -56,7 +72,7 @@ export function listExportTypes(context: RightsContext, level: AskedExport['leve
 
 /** The types of a level, whatever the caller may do. */
 function listTypes(level: AskedExport['level']): readonly string[] {
-  const types = level === 'patient' ? listCompartmentTypes('Patient') : resourceTypesWithEndpoint;
+  const types = level === 'system' ? resourceTypesWithEndpoint : listCompartmentTypes('Patient');
   return types.filter((type) => !ledgerTypes.has(type));
 }
 
@@ -66,26 +82,63 @@ function isOpen(context: RightsContext, level: AskedExport['level'], type: strin
 
 const anyPatient: CompartmentOwner = { type: 'Patient', id: 'any' };
 
-/** @throws PraxisError `operation-parameter-invalid`, `access-denied` (a type that the caller may not search) */
-export function readExportParameters(
+/**
+ * All but the patients.
+ * @throws PraxisError `operation-parameter-invalid`, `access-denied` (a type or a parameter that the caller may not search by),
+ *   `search-invalid`
+ */
+export async function readExportParameters(
   context: InteractionContext,
   { input, prefer }: OperationRequest,
   level: AskedExport['level'],
-): Omit<AskedExport, 'url'> {
+): Promise<Omit<AskedExport, 'url' | 'patients'>> {
   // A + that was not percent-encoded arrives as a space.
   const format = readTextInput(input, '_outputFormat')?.replace(' ', '+') ?? 'ndjson';
   if (!formats.has(format)) refuseParameter('_outputFormat', `takes ${[...formats].join(', ')}`);
-  const strange = Object.keys(unsupported).find((name) => input.has(name));
-  if (strange !== undefined && prefer.handling !== 'lenient')
-    refuseParameter(strange, 'is not supported: leave it out, or have it ignored by Prefer: handling=lenient');
+  const ignore = openNotes(prefer);
+  for (const name of unsupportedNames.filter((each) => input.has(each))) ignore(name, 'is not supported');
   const since = readTextInput(input, '_since');
   const elements = readElements(readNames(readTextInputs(input, '_elements')));
+  const types = readTypes(context, level, readNames(readTextInputs(input, '_type')));
+  const filters = await readFilters(context, types, readTextInputs(input, '_typeFilter'), ignore);
   return {
     level,
-    types: readTypes(context, level, readNames(readTextInputs(input, '_type'))),
+    types,
+    ...(filters.size === 0 ? {} : { filters: Object.fromEntries(filters) }),
+    ...(ignore.notes.length === 0 ? {} : { notes: ignore.notes }),
     ...(since === undefined ? {} : { sinceMs: readInstant(context, '_since', since) }),
     ...(elements.length === 0 ? {} : { elements }),
   };
+}
+
+/** Notes what is ignored, where the caller is lenient. @throws PraxisError `operation-parameter-invalid` where it is not */
+function openNotes({ handling }: OperationRequest['prefer']) {
+  const notes: string[] = [];
+  const ignore = (name: string, problem: string): void => {
+    if (handling !== 'lenient')
+      refuseParameter(name, `${problem}: leave it out, or have it ignored by Prefer: handling=lenient`);
+    notes.push(`${name} ${problem}, and was ignored`);
+  };
+  return Object.assign(ignore, { notes });
+}
+
+/** Queries by type. Each is planned once, so that what is wrong with it is told now. */
+async function readFilters(
+  context: InteractionContext,
+  types: readonly string[],
+  texts: readonly string[],
+  ignore: (name: string, problem: string) => void,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const byType = new Map<string, string[]>();
+  for (const { type, query } of parseFilters(texts)) {
+    if (!types.includes(type)) {
+      ignore('_typeFilter', `searches ${quoteName(type)}, which is none of the types that are exported`);
+      continue;
+    }
+    await planFilter(context, type, query, context.clock.now());
+    byType.set(type, [...(byType.get(type) ?? []), query]);
+  }
+  return byType;
 }
 
 function readTypes(
@@ -98,7 +151,7 @@ function readTypes(
     if (ledgerTypes.has(name))
       refuseParameter('_type', `takes no ${name}: what the service notes itself is not exported`);
     if (!known.has(name)) {
-      const kinds = level === 'patient' ? 'types of which resources belong to patients' : 'resource types of R4';
+      const kinds = level === 'system' ? 'resource types of R4' : 'types of which resources belong to patients';
       refuseParameter('_type', `names ${quoteName(name)}: it takes names of ${kinds}, separated by commas`);
     }
     requireGrants(context, name, 's');

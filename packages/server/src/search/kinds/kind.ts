@@ -145,6 +145,8 @@ export interface SearchKind {
    * and only those may use them who read every element.
    */
   readonly whole?: true;
+  /** Its conditions look at further rows of the resource than the one that they are asked of. */
+  readonly looksFurther?: true;
   /** False: its rows are in no order that would mean something to a person. */
   readonly sortable?: false;
   /** Modifiers that the parameter takes beside `:missing`, for messages. */

@@ -31,6 +31,7 @@ export const phonetic: SearchKind = {
     request: () => buildManyValuesSearch('Patient', 'phonetic', (n) => `Sm${'abcdefgh'[n % 8]}th${n}`),
   },
   ...readBy('string', { '': parse }),
+  looksFurther: true,
   sortable: false,
   index: (value, parameter, context, rows) => makeAll(indexSounds(value, parameter, context, rows)),
   indexInParts: indexSounds,

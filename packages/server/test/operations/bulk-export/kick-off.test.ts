@@ -50,14 +50,19 @@ test('wrong requests are precise refusals, and nothing is begun', async () => {
     ['_elements=a-b', '_elements names "a-b": it takes names of top-level elements, separated by commas', '_elements'],
     ['_outputFormat=csv', '_outputFormat takes application/fhir+ndjson, application/ndjson, ndjson', '_outputFormat'],
     [
-      '_typeFilter=Patient%3Factive%3Dtrue',
-      '_typeFilter is not supported: leave it out, or have it ignored by Prefer: handling=lenient',
-      '_typeFilter',
-    ],
-    [
       'organizeOutputBy=Patient',
       'organizeOutputBy is not supported: leave it out, or have it ignored by Prefer: handling=lenient',
       'organizeOutputBy',
+    ],
+    [
+      'includeAssociatedData=LatestProvenanceResources',
+      'includeAssociatedData is not supported: leave it out, or have it ignored by Prefer: handling=lenient',
+      'includeAssociatedData',
+    ],
+    [
+      'allowPartialManifests=true',
+      'allowPartialManifests is not supported: leave it out, or have it ignored by Prefer: handling=lenient',
+      'allowPartialManifests',
     ],
   ];
   for (const [query, diagnostics, expression] of refusals) {
@@ -92,7 +97,7 @@ test('wrong requests are precise refusals, and nothing is begun', async () => {
   }
   assert.deepEqual(await service.database.owner.query(sql`SELECT id FROM bulk_export`), []);
   const lenient = { prefer: 'respond-async, handling=lenient' };
-  const answer = await full.get('$export?_typeFilter=Patient%3Factive%3Dtrue&_type=Patient', lenient);
+  const answer = await full.get('$export?organizeOutputBy=Patient&_type=Patient', lenient);
   assert.equal(answer.status, 202, answer.text);
   assert.equal((await full.send('DELETE', answer.headers.get('content-location') ?? '')).status, 202);
 });
