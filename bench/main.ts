@@ -1,9 +1,10 @@
 /**
  * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size | practice-day] [options]]`: each bench tells its options at its top.
+ * memory | stock | ledger | ledger-size | practice-day | export] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
+import { benchExport } from './export/bench-export.ts';
 import { benchIdle } from './idle.ts';
 import { benchLedgerSize } from './ledger-size.ts';
 import { benchMemory } from './memory.ts';
@@ -57,6 +58,8 @@ const benches: Readonly<Record<string, Bench>> = {
   ledger: { run: benchLedger, source: './service/bench-ledger.ts' },
   /** Bytes that an access leaves in the ledger. */
   'ledger-size': { run: benchLedgerSize, source: './ledger-size.ts' },
+  /** A bulk export beside COPY through the same gzip. */
+  export: { run: benchExport, source: './export/bench-export.ts' },
   /** 20 practices at work, by one worker or two. */
   'practice-day': { run: benchPracticeDay, source: './practice-day/bench-practice-day.ts' },
 };

@@ -20,6 +20,8 @@ export interface AskedExport {
   readonly elements?: readonly string[];
   /** Searches of some of the types, as the query of a URL has them: what one of them finds. The other types have none. */
   readonly filters?: Readonly<Record<string, readonly string[]>>;
+  /** Binaries that belong to somebody are there, as DocumentReferences; absent: they are not. */
+  readonly hasBinaryDocuments?: true;
   /** Of parameters that are ignored, for the manifest; absent: of none. */
   readonly notes?: readonly string[];
 }
@@ -40,7 +42,7 @@ export interface BulkExport {
 export interface Planned {
   /** Files that are complete. */
   readonly files: number;
-  /** Position in `AskedExport.types`; as many as there are: all is planned. */
+  /** Position in `listParts`; as many as there are: all is planned. */
   readonly typeIndex: number;
   /** The last version of that type that was looked at. */
   readonly after: VersionPlace;
@@ -55,6 +57,8 @@ export interface ExportFile {
   /** From 1. */
   readonly number: number;
   readonly type: string;
+  /** Its resources are Binaries, told as DocumentReferences. */
+  readonly asDocuments: boolean;
   readonly content: { readonly keys: readonly VersionKey[] } | { readonly gone: readonly string[] };
 }
 
@@ -62,6 +66,7 @@ export interface ExportFile {
 export interface ListedFile {
   readonly number: number;
   readonly type: string;
+  readonly asDocuments: boolean;
   readonly isOfGone: boolean;
   readonly resources: number;
 }
@@ -69,8 +74,16 @@ export interface ListedFile {
 /** How long an export can be fetched. */
 export const exportKeptMs = 24 * 60 * 60 * 1000;
 
+/** What is planned one after another. */
+export type ExportPart = Pick<ExportFile, 'type' | 'asDocuments'>;
+
+export function listParts({ types, hasBinaryDocuments }: AskedExport): readonly ExportPart[] {
+  const parts = types.map((type) => ({ type, asDocuments: false }));
+  return hasBinaryDocuments === true ? [...parts, { type: 'Binary', asDocuments: true }] : parts;
+}
+
 export function isPlanned({ asked, planned }: BulkExport): boolean {
-  return planned.typeIndex >= asked.types.length;
+  return planned.typeIndex >= listParts(asked).length;
 }
 
 /** When its files are gone, in ms since 1970. */

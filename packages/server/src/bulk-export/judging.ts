@@ -4,15 +4,14 @@
  * versions of the moment, whatever was written since.
  */
 import type { BudgetedWork } from '@praxis/fhir';
-import { coversRow } from '../access/mask.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { compileCriterionTest } from '../engine/rights/disclosing.ts';
-import { listCompartmentOwners } from '../engine/search/compartment.ts';
 import { matchResources } from '../engine/search/match-resources.ts';
 import type { SearchTarget } from '../search/sql/plan.ts';
 import type { StoredResource } from '../storage/resources.ts';
 import type { VersionAt } from '../storage/versions-at.ts';
-import type { BulkExport } from './bulk-export.ts';
+import type { BulkExport, ExportPart } from './bulk-export.ts';
+import { findProvenance } from './provenance.ts';
+import { compileOwnerTest, compileRightsTest, type RowTest } from './row-tests.ts';
 import { planFilter } from './type-filter.ts';
 
 export const planningExport: BudgetedWork = {
@@ -31,35 +30,21 @@ export interface Judge {
   readonly judge: (versions: readonly VersionAt[]) => Promise<readonly Inclusion[]>;
 }
 
-/** A judge of the versions of `type`. @throws PraxisError `search-invalid`, `access-denied` */
-export async function openJudge(context: InteractionContext, begun: BulkExport, type: string): Promise<Judge> {
-  const { asked } = begun;
-  const hasCriteria = context.policy.grants(type, 's').every(({ criteria }) => criteria.length > 0);
-  const isOfPatients = asked.level !== 'system' && (type !== 'Patient' || asked.patients !== undefined);
+/** A judge of the versions of a part. @throws PraxisError `search-invalid`, `access-denied` */
+export async function openJudge(context: InteractionContext, begun: BulkExport, part: ExportPart): Promise<Judge> {
+  const rightsTest = compileRightsTest(context, part.type);
+  const ownerTest = compileOwnerTest(context, begun.asked, part);
   const filters: SearchTarget[] = [];
-  for (const filter of asked.filters?.[type] ?? [])
-    filters.push(await planFilter(context, type, filter, begun.createdMs));
-  const patients = asked.patients === undefined ? undefined : new Set(asked.patients);
+  for (const filter of begun.asked.filters?.[part.type] ?? [])
+    filters.push(await planFilter(context, part.type, filter, begun.createdMs));
+  if (rightsTest === undefined && ownerTest === undefined && filters.length === 0)
+    return { needsContent: false, judge: judgeByDeletion };
 
-  const isOpen = (resource: StoredResource): boolean => {
-    if (isOfPatients && !isOfSome(listCompartmentOwners(context, resource, 'Patient'), type, patients)) return false;
-    return !hasCriteria || coversRow(context.policy, 's', type, compileCriterionTest(context, type, resource.content));
-  };
   const findShown = async (resources: readonly StoredResource[]): Promise<ReadonlySet<StoredResource>> => {
-    const open: StoredResource[] = [];
-    for (const resource of resources) {
-      await context.budget.breathe(planningExport);
-      if (isOpen(resource)) open.push(resource);
-    }
-    if (filters.length === 0) return new Set(open);
-    const shown = new Set<StoredResource>();
-    for (const filter of filters) {
-      const found = await matchResources(context, filter, open);
-      for (const [place, resource] of open.entries()) if (found[place] === true) shown.add(resource);
-    }
-    return shown;
+    const [open, ofOthers] = await partition(context, resources, rightsTest, ownerTest);
+    const ofPatients = part.type === 'Provenance' ? await findProvenance(context, begun, ofOthers) : [];
+    return await findFiltered(context, filters, [...open, ...ofPatients]);
   };
-  if (!isOfPatients && !hasCriteria && filters.length === 0) return { needsContent: false, judge: judgeByDeletion };
   return {
     needsContent: true,
     judge: async (versions) => {
@@ -73,13 +58,36 @@ export async function openJudge(context: InteractionContext, begun: BulkExport, 
   };
 }
 
-/**
- * Whether a resource in the compartments of these patients is in an export of `patients`; absent: of all. What patients share
- * is; a Group is only with all of its patients, since it tells nothing but who they are.
- */
-function isOfSome(owners: readonly string[], type: string, patients: ReadonlySet<string> | undefined): boolean {
-  if (patients === undefined) return owners.length > 0;
-  return owners.some((id) => patients.has(id)) && (type !== 'Group' || owners.every((id) => patients.has(id)));
+/** Of those that are open to the caller, those that belong to the export, and the others. */
+async function partition(
+  context: InteractionContext,
+  resources: readonly StoredResource[],
+  rightsTest: RowTest | undefined,
+  ownerTest: RowTest | undefined,
+): Promise<readonly [open: readonly StoredResource[], ofOthers: readonly StoredResource[]]> {
+  const open: StoredResource[] = [];
+  const ofOthers: StoredResource[] = [];
+  for (const resource of resources) {
+    await context.budget.breathe(planningExport);
+    if (rightsTest?.(resource) === false) continue;
+    (ownerTest?.(resource) === false ? ofOthers : open).push(resource);
+  }
+  return [open, ofOthers];
+}
+
+/** Those that one of the filters finds; all where there is none. */
+async function findFiltered(
+  context: InteractionContext,
+  filters: readonly SearchTarget[],
+  open: readonly StoredResource[],
+): Promise<ReadonlySet<StoredResource>> {
+  if (filters.length === 0) return new Set(open);
+  const shown = new Set<StoredResource>();
+  for (const filter of filters) {
+    const found = await matchResources(context, filter, open);
+    for (const [place, resource] of open.entries()) if (found[place] === true) shown.add(resource);
+  }
+  return shown;
 }
 
 function isLive({ deleted }: StoredResource): boolean {

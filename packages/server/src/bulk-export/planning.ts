@@ -6,7 +6,15 @@
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
 import { readVersionsAt, type VersionAt } from '../storage/versions-at.ts';
-import { type BulkExport, type ExportFile, findFirstPlace, isPlanned, type Planned } from './bulk-export.ts';
+import {
+  type BulkExport,
+  type ExportFile,
+  type ExportPart,
+  findFirstPlace,
+  isPlanned,
+  listParts,
+  type Planned,
+} from './bulk-export.ts';
 import { type Inclusion, type Judge, openJudge, planningExport } from './judging.ts';
 import { keepPlanned } from './store.ts';
 
@@ -27,7 +35,7 @@ export async function planPortion(context: InteractionContext, begun: BulkExport
   if (isPlanned(begun)) return true;
   const untilMs = performance.now() + planningMs;
   const plan = openPlan(begun);
-  const judges = new Map<string, Judge>();
+  const judges = new Map<number, Judge>();
   let isFirst = true;
   do {
     try {
@@ -47,20 +55,21 @@ async function planPage(
   context: InteractionContext,
   begun: BulkExport,
   plan: Plan,
-  judges: Map<string, Judge>,
+  judges: Map<number, Judge>,
 ): Promise<void> {
   const { asked, moment } = begun;
   const { typeIndex, after } = plan.read();
-  const type = asked.types[typeIndex] ?? '';
-  const judge = judges.get(type) ?? (await openJudge(context, begun, type));
-  judges.set(type, judge);
-  const wanted = { type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };
+  const part = listParts(asked)[typeIndex];
+  if (part === undefined) throw new TypeError('all is planned');
+  const judge = judges.get(typeIndex) ?? (await openJudge(context, begun, part));
+  judges.set(typeIndex, judge);
+  const wanted = { type: part.type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };
   const page = await readVersionsAt(context.store, context.scope, wanted);
   const inclusions = await judge.judge(page.versions);
   await context.budget.breathe(planningExport);
-  for (const [place, version] of page.versions.entries()) plan.add(type, version, inclusions[place]);
+  for (const [place, version] of page.versions.entries()) plan.add(part, version, inclusions[place]);
   if (page.hasMore) plan.moveTo(page.end);
-  else plan.endType(type, findFirstPlace(asked));
+  else plan.endType(part, findFirstPlace(asked));
 }
 
 type Plan = ReturnType<typeof openPlan>;
@@ -71,39 +80,39 @@ function openPlan({ planned }: BulkExport) {
   let { files: count, typeIndex, after } = planned;
   let open = { keys: [...planned.open.keys], bytes: planned.open.bytes };
   let gone = [...planned.gone];
-  const close = (type: string, content: ExportFile['content']): void => {
+  const close = (part: ExportPart, content: ExportFile['content']): void => {
     count += 1;
-    files.push({ number: count, type, content });
+    files.push({ number: count, ...part, content });
   };
-  const closeOpen = (type: string): void => {
-    if (open.keys.length > 0) close(type, { keys: open.keys });
+  const closeOpen = (part: ExportPart): void => {
+    if (open.keys.length > 0) close(part, { keys: open.keys });
     open = { keys: [], bytes: 0 };
   };
-  const closeGone = (type: string): void => {
-    if (gone.length > 0) close(type, { gone });
+  const closeGone = (part: ExportPart): void => {
+    if (gone.length > 0) close(part, { gone });
     gone = [];
   };
   return {
     /** Those that became complete. */
     files,
     read: (): Planned => ({ files: count, typeIndex, after, open, gone }),
-    add(type: string, { resource: { id, versionId }, bytes }: VersionAt, inclusion: Inclusion): void {
+    add(part: ExportPart, { resource: { id, versionId }, bytes }: VersionAt, inclusion: Inclusion): void {
       if (inclusion === 'shown') {
         open.keys.push({ id, versionId });
         open.bytes += bytes;
-        if (open.keys.length === resourcesMax || open.bytes >= bytesMax) closeOpen(type);
+        if (open.keys.length === resourcesMax || open.bytes >= bytesMax) closeOpen(part);
       }
       if (inclusion === 'gone') {
         gone.push(id);
-        if (gone.length === resourcesMax) closeGone(type);
+        if (gone.length === resourcesMax) closeGone(part);
       }
     },
     moveTo(place: Planned['after']): void {
       after = place;
     },
-    endType(type: string, first: Planned['after']): void {
-      closeOpen(type);
-      closeGone(type);
+    endType(part: ExportPart, first: Planned['after']): void {
+      closeOpen(part);
+      closeGone(part);
       typeIndex += 1;
       after = first;
     },

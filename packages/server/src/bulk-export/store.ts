@@ -126,14 +126,14 @@ export async function keepPlanned(
       open_ids = ${idsOf(open.keys)}::text[], open_vids = ${vidsOf(open.keys)}::int[], open_bytes = ${open.bytes}, gone_ids = ${encodeTextArray(gone)}::text[]
     WHERE firm = ${firm} AND id = ${id} AND files = ${before.files} AND ${isAt(before.typeIndex, before.after)}
     RETURNING 1 AS moved`;
-  const rows = files.map(({ number, type, content }) => {
+  const rows = files.map(({ number, type, asDocuments, content }) => {
     const [ids, vids] =
       'keys' in content ? [idsOf(content.keys), vidsOf(content.keys)] : [encodeTextArray(content.gone), null];
-    return sql`(${firm}, ${id}, ${number}, ${getTypeNumber(type)}, ${ids}::text[], ${vids}::int[])`;
+    return sql`(${firm}, ${id}, ${number}, ${getTypeNumber(type)}, ${ids}::text[], ${vids}::int[], ${asDocuments}::boolean)`;
   });
   return await store.transaction(scope, async (inside) => {
     if ((await inside.change(scope, [moved])).length === 0) return false;
-    const into = sql`bulk_export_file (firm, export, number, rtype, ids, vids)`;
+    const into = sql`bulk_export_file (firm, export, number, rtype, ids, vids, as_documents)`;
     if (rows.length > 0) await inside.change(scope, buildInserts(into, rows));
     return true;
   });
@@ -158,6 +158,7 @@ function toKeys(ids: readonly string[], vids: readonly number[]): readonly Versi
 interface FileRow {
   readonly number: number | null;
   readonly rtype: number;
+  readonly as_documents: boolean;
 }
 
 /** The files that are complete, in order. */
@@ -173,8 +174,8 @@ export async function listFiles(
     sql`vids IS NULL AS gone, cardinality(ids) AS resources`,
   );
   const rows = await store.run<FileRow & { gone: boolean; resources: number }>(scope, statement, reading);
-  return rows.flatMap(({ number, rtype, gone: isOfGone, resources }) =>
-    number === null ? [] : [{ number, type: getTypeName(rtype), isOfGone, resources }],
+  return rows.flatMap(({ number, rtype, as_documents: asDocuments, gone: isOfGone, resources }) =>
+    number === null ? [] : [{ number, type: getTypeName(rtype), asDocuments, isOfGone, resources }],
   );
 }
 
@@ -193,7 +194,7 @@ export async function findFile(
   );
   if (row === undefined || row.number === null) return undefined;
   const content = row.vids === null ? { gone: row.ids } : { keys: toKeys(row.ids, row.vids) };
-  return { number, type: getTypeName(row.rtype), content };
+  return { number, type: getTypeName(row.rtype), asDocuments: row.as_documents, content };
 }
 
 function selectFiles(
@@ -204,9 +205,9 @@ function selectFiles(
   condition: Sql = sql.empty,
 ): Sql {
   return sql`
-    SELECT e.epoch, f.number, f.rtype, ${shown}
+    SELECT e.epoch, f.number, f.rtype, f.as_documents, ${shown}
     FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT number, rtype, ${columns} FROM bulk_export_file WHERE firm = ${firm} AND export = ${id} ${condition} OFFSET 0) f ON true
+      SELECT number, rtype, as_documents, ${columns} FROM bulk_export_file WHERE firm = ${firm} AND export = ${id} ${condition} OFFSET 0) f ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY f.number`;
 }

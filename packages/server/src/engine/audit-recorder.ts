@@ -3,10 +3,12 @@
  * operation that was answered or refused. The rows are gathered here and handed to the ledger by whoever answers the
  * request, so that an attempt with rights that turn out to be old leaves none.
  */
+import { getStoredText } from '../access/disclosure.ts';
 import type { AccessRow } from '../audit/audit-row.ts';
 import { openPatientSet, type PatientSet } from '../audit/patients.ts';
 import { PraxisError } from '../base/errors.ts';
 import { getTypeNumber, isResourceType } from '../search/numbers.ts';
+import type { StoredResource } from '../storage/resources.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { FhirCall, FhirRequest, FhirResponse, InteractionContext } from './context.ts';
 
@@ -49,6 +51,13 @@ export function openAudit(context: InteractionContext, accessed: Accessed): Audi
       return error;
     },
   };
+}
+
+/** Notes rows as shown of which the caller is told nothing but that they are gone. */
+export function recordGone({ note, baseUrl }: InteractionContext, rows: readonly StoredResource[]): void {
+  if (note === undefined) return;
+  note.shown += rows.length;
+  for (const { type, id, content } of rows) note.patients.addOf(type, id, getStoredText(content), baseUrl);
 }
 
 /** Notes the patients that a search asks for by their ids. */

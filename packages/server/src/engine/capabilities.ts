@@ -46,6 +46,7 @@ export function buildCapabilities(facts: CapabilityFacts, operations: readonly O
       date: facts.date,
       publisher: 'Praxis',
       kind: 'instance',
+      instantiates: ['http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data'],
       software: { name: 'Praxis', version: facts.softwareVersion },
       implementation: { description: 'Praxis practice-management FHIR service', url: facts.baseUrl },
       fhirVersion: r4Version,

@@ -54,6 +54,8 @@ export interface InteractionContext {
   readonly allOrNothing?: true;
   /** What the transaction under way makes or has found: `Type/id`. It exists when the transaction does. */
   readonly comingResources?: ReadonlySet<string>;
+  /** The URL of content in a resource that is sent, where it is another than that of a read or a search. @param holder Type/id */
+  readonly contentUrlOf?: (holder: string, content: string) => string;
   /** Of the interaction or operation under way. */
   readonly note?: AuditRecord;
   /** What is shown of an answer that shares a limit with others; absent: all. @throws PraxisError where it is refused */

@@ -19,7 +19,10 @@ export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store
 export type BindingContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
 
 /** What sending needs of it. */
-export type SendingContext = Pick<InteractionContext, 'scope' | 'caller' | 'secrets' | 'clock' | 'baseUrl'>;
+export type SendingContext = Pick<
+  InteractionContext,
+  'scope' | 'caller' | 'secrets' | 'clock' | 'baseUrl' | 'contentUrlOf'
+>;
 
 /** A write that has passed every check, and is about to be stored. */
 export interface CheckedWrite {

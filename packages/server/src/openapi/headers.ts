@@ -17,7 +17,7 @@ const headers: Readonly<Record<string, { readonly text: string; readonly example
   ETag: { text: 'The version, for If-Match and If-None-Match.', example: 'W/"3"' },
   'Last-Modified': { text: 'When the version was stored.', example: 'Sat, 21 Nov 2026 09:30:00 GMT' },
   Location: {
-    text: 'The absolute URL of the stored version: …/{Type}/{id}/_history/{versionId}.',
+    text: 'The absolute URL of the stored version: …/{Type}/{id}/_history/{versionId}; of content, where its bytes are.',
     example: 'https://example.com/sandbox/firm/your-firm/pm/fhir/v2/Patient/1/_history/1',
   },
   'Content-Location': {

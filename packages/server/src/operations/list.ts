@@ -1,4 +1,5 @@
 /** The operations of R4 and of this service that are about resources of any kind; features of the practice add theirs. */
+import { exportAttachment } from './bulk-export/attachments.ts';
 import { exportFile } from './bulk-export/export-file.ts';
 import { exportRemoval, exportStatus } from './bulk-export/export-status.ts';
 import { groupExport, patientExport, systemExport } from './bulk-export/kick-off.ts';
@@ -22,6 +23,7 @@ export const engineOperations: readonly Operation[] = [
   effectiveAccessOperation,
   encounterEverything,
   expand,
+  exportAttachment,
   exportFile,
   exportRemoval,
   exportStatus,

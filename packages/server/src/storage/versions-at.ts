@@ -166,7 +166,68 @@ export async function readVersions(
       OFFSET 0) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY r.place`;
-  const rows = await store.run<KeyedRow>(scope, statement, { idempotent: true });
+  return toKeyed(type, await store.run<KeyedRow>(scope, statement, { idempotent: true }));
+}
+
+/** The last versions at a moment of resources of a type, those without content left out; in no order. @throws PraxisError `stale-access` */
+export async function readLastAt(
+  store: StatementRunner,
+  scope: TenantScope,
+  moment: VersionsMoment,
+  type: string,
+  ids: readonly string[],
+): Promise<readonly StoredResource[]> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, r.id, r.vid, r.lu, r.content
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT v.* FROM unnest(${encodeTextArray(ids)}::text[]) AS k(id)
+      CROSS JOIN LATERAL (SELECT v.id, v.vid, v.lu, v.content FROM resource_version v
+        WHERE v.firm = ${firm} AND v.rtype = ${getTypeNumber(type)} AND v.id = k.id AND ${isVisibleAt(sql`v`, moment)}
+        ORDER BY v.vid DESC LIMIT 1) v
+      WHERE v.content IS NOT NULL OFFSET 0) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  return toKeyed(type, await store.run<KeyedRow>(scope, statement, { idempotent: true }));
+}
+
+/** What is known of some resources. */
+export interface LastContents {
+  /** The last versions with content, of those of the first `taken` that ever had any. */
+  readonly versions: readonly StoredResource[];
+  /** How many of the ids were looked at, at least one: a page of bytes ends there. */
+  readonly taken: number;
+}
+
+/** The last versions with content of resources of a type, in the order of the ids. @throws PraxisError `stale-access` */
+export async function readLastContents(
+  store: StatementRunner,
+  scope: TenantScope,
+  type: string,
+  ids: readonly string[],
+): Promise<LastContents> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, r.id, r.vid, r.lu, CASE WHEN r.within THEN r.content END AS content, r.within
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT *, ${isWithinBytes(sql`coalesce(octet_length(content), 0)`, sql`ORDER BY place`, pageBytesMax)} AS within FROM (
+        SELECT k.place, k.id, v.vid, v.lu, v.content FROM unnest(${encodeTextArray(ids)}::text[]) WITH ORDINALITY AS k(id, place)
+        LEFT JOIN LATERAL (SELECT vid, lu, content FROM resource_version
+          WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = k.id AND content IS NOT NULL
+          ORDER BY vid DESC LIMIT 1) v ON true OFFSET 0) found) r ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY r.place`;
+  type LastRow = KeyedRow & { readonly vid: number | null; readonly within: boolean };
+  const rows = takeWithin(await store.run<LastRow>(scope, statement, { idempotent: true }));
+  return {
+    versions: toKeyed(
+      type,
+      rows.filter(({ vid }) => vid !== null),
+    ),
+    taken: rows.length,
+  };
+}
+
+function toKeyed(type: string, rows: readonly KeyedRow[]): readonly StoredResource[] {
   return rows.flatMap(({ id, vid, lu, content }) =>
     id === null ? [] : [{ type, id, versionId: vid, lastUpdatedMs: lu, deleted: false, content: boxStored(content) }],
   );

@@ -123,7 +123,7 @@ async function keepExport({ store, database, clock }: Platform, firm: Firm): Pro
   await beginExport(store, scope, { id, createdMs: startMs, transactionTimeMs: startMs, policy: 'a', asked, moment });
   const begun = (await findExport(store, scope, id, startMs)) ?? assert.fail('no export');
   const keys = [{ id: 'a', versionId: 2 }];
-  const file = { number: 1, type: 'Patient', content: { keys } };
+  const file = { number: 1, type: 'Patient', asDocuments: false, content: { keys } };
   const after = { lastUpdatedMs: startMs, seq: 1 };
   const planned = { files: 1, typeIndex: 0, after, open: { keys, bytes: 100 }, gone: ['b'] };
   assert.ok(await keepPlanned(store, scope, begun, [file], planned));

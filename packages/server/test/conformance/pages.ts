@@ -1,4 +1,5 @@
 /** All pages of R4 whose clauses are accounted for; docs/integrate/conformance.md has a table of each. */
+import { bulkdata } from './bulkdata.ts';
 import { bundle } from './bundle.ts';
 import type { Page } from './clause.ts';
 import { fhirpatch } from './fhirpatch.ts';
@@ -8,4 +9,4 @@ import { operations } from './operations.ts';
 import { search } from './search.ts';
 import { xml } from './xml.ts';
 
-export const pages: readonly Page[] = [http, search, json, xml, bundle, operations, fhirpatch];
+export const pages: readonly Page[] = [http, search, json, xml, bundle, operations, fhirpatch, bulkdata];

@@ -224,6 +224,10 @@ const operations: readonly Way[] = [
     'Patient/$export?_typeFilter=Patient%3Fname%3Dalpha',
     'Group/cohort/$export',
   ].map((path): Way => ({ ...asks(exporting, path), headers: { prefer: 'respond-async' } })),
+  asks(
+    'operation $export-attachment',
+    '$export-attachment?of=Observation/only&content=00000000-0000-4000-8000-000000000000',
+  ),
   asks('operation Encounter/$everything', 'Encounter/visit/$everything'),
   asks('operation Slot/$find', 'Slot/$find?appointment-type=alpha'),
   asks('operation ValueSet/$expand', `ValueSet/$expand?url=${set}`),

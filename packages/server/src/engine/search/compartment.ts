@@ -9,6 +9,7 @@ import { indexElements } from '../../search/index/index-rows.ts';
 import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
 import { getStandardParameters, isSearchable } from '../../search/parameters.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
+import { getTypeName } from '../../storage/rows.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, InteractionContext } from '../context.ts';
 
@@ -88,4 +89,24 @@ function listOwners(
   return rows.referenceParam.flatMap((number, at) =>
     numbers.has(number) && rows.referenceTargetType[at] === target ? [rows.referenceTargetId[at] ?? ''] : [],
   );
+}
+
+/** A resource that a row refers to. */
+export interface ReferredTo {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** The resources of this firm that a row refers to by a reference parameter of its type, as its index rows have them. */
+export function listTargets(
+  { scope: { timeZone }, baseUrl, budget }: IndexingContext,
+  row: StoredResource,
+  code: string,
+): readonly ReferredTo[] {
+  const rows = indexElements(row.type, parseStored(row.content), { timeZone, baseUrl }, budget, new Set([code]));
+  const number = computeParameterNumber(row.type, code);
+  return rows.referenceParam.flatMap((param, at) => {
+    const target = rows.referenceTargetType[at] ?? 0;
+    return param === number && target > 0 ? [{ type: getTypeName(target), id: rows.referenceTargetId[at] ?? '' }] : [];
+  });
 }

@@ -13,7 +13,7 @@ const compressGzip = promisify(gzip);
 const compressBrotli = promisify(brotliCompress);
 
 /** Content coding → compression, at the level where more time buys little. */
-const codings: Readonly<Record<ContentCoding, (text: string) => Promise<Buffer>>> = {
+const codings: Readonly<Record<ContentCoding, (text: string | Buffer) => Promise<Buffer>>> = {
   br: (text) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   gzip: (text) => compressGzip(text, { level: 4 }),
 };
@@ -28,15 +28,15 @@ export interface Compressed {
 
 export interface Compressor {
   /** Whether an answer depends on Accept-Encoding. */
-  applies(text: string): boolean;
+  applies(text: string | Buffer): boolean;
   /** The text in the coding that the caller prefers; undefined when it is to be sent as it is. */
-  compress(text: string, acceptEncoding: string | undefined): Promise<Compressed | undefined>;
+  compress(text: string | Buffer, acceptEncoding: string | undefined): Promise<Compressed | undefined>;
 }
 
-/** Compresses texts of `bytesMin` characters and more; 0 = none. */
+/** Compresses texts of `bytesMin` characters or bytes and more; 0 = none. */
 export function openCompressor(bytesMin: number): Compressor {
   let running = 0;
-  const applies = (text: string): boolean => bytesMin > 0 && text.length >= bytesMin;
+  const applies = (text: string | Buffer): boolean => bytesMin > 0 && text.length >= bytesMin;
   return {
     applies,
     async compress(text, acceptEncoding) {

@@ -9,13 +9,20 @@ const pieceLength = 131_072;
 /**
  * The bytes of a text, in pieces that are the whole together.
  * @param nextSlice resolves when the next slice may begin
+ * @param onPiece sees each piece
  */
-export async function encodeInSlices(text: string, nextSlice: () => Promise<void>): Promise<readonly Buffer[]> {
+export async function encodeInSlices(
+  text: string,
+  nextSlice: () => Promise<void>,
+  onPiece?: (piece: Buffer) => void,
+): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = [];
   let beganMs = performance.now();
   for (let at = 0; at < text.length; ) {
     const end = endOfPiece(text, at + pieceLength);
-    pieces.push(Buffer.from(text.slice(at, end)));
+    const piece = Buffer.from(text.slice(at, end));
+    onPiece?.(piece);
+    pieces.push(piece);
     at = end;
     if (at >= text.length || performance.now() - beganMs < sliceMs) continue;
     await nextSlice();

@@ -10,6 +10,7 @@ import { findNativeContent } from '../binary.ts';
 import { type AnswerFormat, type FormatWishes, requireFormat, requireListFormat } from './answer-format.ts';
 import type { Compressor } from './compression.ts';
 import { encodeInSlices, slicedTextLength } from './encode.ts';
+import { sendFile } from './file-answer.ts';
 import { buildListHeaders, toNdjson } from './ndjson.ts';
 import { type AnswerWriting, encodeRepresentation, type Represent, writingAtOnce } from './representation.ts';
 import { buildResponseHeaders } from './response-headers.ts';
@@ -19,7 +20,7 @@ import { buildResponseHeaders } from './response-headers.ts';
  * @param writing writes the answer in its format
  * @param isBinaryRead whether the content of a Binary may be what is wanted
  * @throws PraxisError `not-acceptable` when a Binary's content is of no type that the caller takes, or the links of a list
- *   that is wished as lines are too long for a header
+ *   that is wished as lines are too long for a header, `range-invalid`
  */
 export async function sendAnswer(
   compressor: Compressor,
@@ -30,13 +31,20 @@ export async function sendAnswer(
 ): Promise<FastifyReply> {
   const wishes = reply.request.parsed.formats;
   const json = response.body === undefined ? undefined : unwrapDisclosed(response.body);
+  const isFile = response.list?.isLinesOnly === true;
   const content = isBinaryRead && json !== undefined ? findNativeContent(json, wishes) : undefined;
   const answer =
-    json === undefined || content !== undefined ? undefined : writtenAs(json, response, wishes, writing.represent);
+    json === undefined || content !== undefined || isFile
+      ? undefined
+      : writtenAs(json, response, wishes, writing.represent);
   reply.code(response.status).headers(buildResponseHeaders(response));
   // Answers hold records of patients: no cache keeps them, that of the browser neither (server.ts). They depend on both
   // credentials; CORS has its own line of Vary.
   addVary(reply, 'Accept, Authorization, X-Api-Key');
+  if (response.list !== undefined && isFile) {
+    addVary(reply, 'Accept-Encoding');
+    return await sendFile(compressor, reply, toNdjson(response.list), writing.nextSlice);
+  }
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
   if (answer === undefined) return reply.send();
   return await sendWritten(compressor, reply, answer instanceof Promise ? await answer : answer, writing.nextSlice);
@@ -48,9 +56,6 @@ interface Written {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Of files of a bulk export, whatever the caller takes: there is no other form of them. */
-const fileType = 'application/fhir+ndjson; charset=utf-8';
-
 /** At once, but for what `represent` takes its time for. @throws PraxisError `not-acceptable` */
 function writtenAs(
   json: string,
@@ -60,7 +65,6 @@ function writtenAs(
 ): Written | Promise<Written> {
   if (isPlainJson === true) return { text: json, headers: { 'content-type': 'application/json; charset=utf-8' } };
   if (list === undefined) return writtenIn(requireFormat(wishes), json, represent);
-  if (list.isLinesOnly === true) return { text: toNdjson(list), headers: { 'content-type': fileType } };
   const format = requireListFormat(wishes);
   if (format.kind !== 'ndjson') return writtenIn(format, json, represent);
   return { text: toNdjson(list), headers: { 'content-type': format.contentType, ...buildListHeaders(list) } };

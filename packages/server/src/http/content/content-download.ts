@@ -3,13 +3,13 @@
  * against its hash on the way.
  */
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { fail } from '../../base/errors.ts';
 import type { ByteRange } from '../../content/content-store.ts';
 import { getFileExtension } from '../../content/media-types.ts';
 import { findShownContent, type ShownContent } from '../../practice/documents/store.ts';
+import { findRange, hasKnownTag } from '../answer/ranges.ts';
 import { type ContentRequest, refuseEndedLink } from './content-request.ts';
 import { formatContentTag } from './content-upload.ts';
 
@@ -26,8 +26,8 @@ export async function sendContent(asked: ContentRequest): Promise<FastifyReply> 
     noted.patients = { ids: [content.patient.slice('Patient/'.length)], more: false };
   const etag = formatContentTag(content.sha256);
   const headers = { ...headersOf(content), etag };
-  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).headers(headers).send();
-  const range = rangeOf(request.headers, etag, content.size);
+  if (hasKnownTag(request.headers, etag)) return reply.code(304).headers(headers).send();
+  const range = findRange(request.headers, etag, content.size);
   const size = range === undefined ? content.size : range.end - range.start + 1;
   const bytes = request.method === 'HEAD' ? undefined : await open(asked, content, range);
   reply.code(200).headers(headers).header('content-length', size);
@@ -48,30 +48,6 @@ function headersOf({ mediaType }: ShownContent): Record<string, string> {
     'content-security-policy': "default-src 'none'; sandbox",
     'referrer-policy': 'no-referrer',
   };
-}
-
-function isKnown(header: string | undefined, etag: string): boolean {
-  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(etag) || tags.includes('*');
-}
-
-/**
- * The one range that is asked for; undefined: all, as for several ranges, units other than bytes, and what is malformed.
- * @throws PraxisError `range-invalid`
- */
-function rangeOf(headers: IncomingHttpHeaders, etag: string, size: number): ByteRange | undefined {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.range?.trim() ?? '') ?? [];
-  if (first === undefined || last === undefined || first + last === '') return undefined;
-  const ifRange = headers['if-range'];
-  if (ifRange !== undefined && ifRange !== etag) return undefined;
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  if (last !== '' && first !== '' && Number(last) < start) return undefined;
-  if (start < size) return { start, end };
-  return fail('range-invalid', {
-    diagnostics: `The content has ${size} bytes, counted from 0: ask for a range within them`,
-    headers: { 'content-range': `bytes */${size}` },
-  });
 }
 
 async function open({ parts }: ContentRequest, { name }: ShownContent, range: ByteRange | undefined) {

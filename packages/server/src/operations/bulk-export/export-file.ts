@@ -8,12 +8,13 @@ import { fail } from '../../base/errors.ts';
 import { buildGetRequest } from '../../base/worst-case.ts';
 import { type AskedExport, type BulkExport, computeExpiry } from '../../bulk-export/bulk-export.ts';
 import { findFile } from '../../bulk-export/store.ts';
-import { openAudit } from '../../engine/audit-recorder.ts';
+import { openAudit, recordGone } from '../../engine/audit-recorder.ts';
 import type { FhirResponse, InteractionContext } from '../../engine/context.ts';
 import { discloseRows } from '../../engine/rights/disclosing.ts';
-import { readVersions, type VersionKey } from '../../storage/versions-at.ts';
+import { readLastContents, readVersions, type VersionKey } from '../../storage/versions-at.ts';
 import { readIntegerInput } from '../input.ts';
 import { declareInput, declareOutput, type Operation, type OperationRequest } from '../operation.ts';
+import { buildBinaryDocument, makeDocumentId, withAttachments } from './attachments.ts';
 import { jobParameter, notesNumber, requireExport, requireExporter } from './export-status.ts';
 
 /** Resources that one row of the ledger tells of: few are about more than one patient, and a row names a thousand. */
@@ -78,10 +79,17 @@ async function readFile(
 ): Promise<readonly Disclosed<string>[] | undefined> {
   const file = await findFile(context.store, context.scope, id, number);
   if (file === undefined) return undefined;
-  const { type, content } = file;
-  if ('gone' in content) return [buildDeletions(type, content.gone)];
+  const { type, asDocuments, content } = file;
+  const told = asDocuments ? 'DocumentReference' : type;
+  if ('gone' in content) {
+    await recordGoneFor(context, type, content.gone);
+    return [buildDeletions(told, asDocuments ? content.gone.map(makeDocumentId) : content.gone)];
+  }
   const { elements } = asked;
-  return await disclose(context, type, content.keys, elements === undefined ? {} : { elements: new Set(elements) });
+  const filter: ElementFilter = elements === undefined ? {} : { elements: new Set(elements) };
+  if (!asDocuments) return await disclose(context, type, content.keys, filter);
+  const binaries = await disclose(context, type, content.keys, {});
+  return binaries.map((binary) => buildBinaryDocument(context, binary, filter));
 }
 
 async function disclose(
@@ -93,12 +101,29 @@ async function disclose(
   const versions = await readVersions(context.store, context.scope, type, keys);
   const lines: Disclosed<string>[] = [];
   for (let first = 0; first < versions.length; first += rowResources) {
-    const audit = openAudit(context, { interaction: '$export-file', type, id: '', versionId: '' });
+    const audit = openAudit(withAttachments(context, type), {
+      interaction: '$export-file',
+      type,
+      id: '',
+      versionId: '',
+    });
     const shown = await discloseRows(audit.inside, 's', versions.slice(first, first + rowResources), filter);
     audit.answered({ status: 200 });
     lines.push(...shown.map(({ resource }) => resource));
   }
   return lines;
+}
+
+/** The ledger tells whom the deletions are about, as it does of resources. */
+async function recordGoneFor(context: InteractionContext, type: string, ids: readonly string[]): Promise<void> {
+  for (let first = 0; first < ids.length; ) {
+    const audit = openAudit(context, { interaction: '$export-file', type, id: '', versionId: '' });
+    const asked = ids.slice(first, first + rowResources);
+    const { versions, taken } = await readLastContents(context.store, context.scope, type, asked);
+    recordGone(audit.inside, versions);
+    audit.answered({ status: 200 });
+    first += taken;
+  }
 }
 
 /** A Bundle whose requests a copy carries out: https://hl7.org/fhir/uv/bulkdata/export.html#response---complete-status. */

@@ -90,8 +90,8 @@ async function buildManifest({ store, scope, baseUrl }: InteractionContext, foun
   const { id, asked, transactionTimeMs } = found;
   const files = await listFiles(store, scope, id);
   const urlOf = (number: number): string => `${baseUrl}/$export-file?job=${id}&file=${number}`;
-  const listed = files.map(({ number, type, isOfGone, resources }) => ({
-    type: isOfGone ? 'Bundle' : type,
+  const listed = files.map(({ number, type, asDocuments, isOfGone, resources }) => ({
+    type: isOfGone ? 'Bundle' : asDocuments ? 'DocumentReference' : type,
     url: urlOf(number),
     count: isOfGone ? 1 : resources,
   }));

@@ -104,11 +104,23 @@ export async function readExportParameters(
   return {
     level,
     types,
+    ...(hasBinaryDocuments(context, types, filters) ? { hasBinaryDocuments: true } : {}),
     ...(filters.size === 0 ? {} : { filters: Object.fromEntries(filters) }),
     ...(ignore.notes.length === 0 ? {} : { notes: ignore.notes }),
     ...(since === undefined ? {} : { sinceMs: readInstant(context, '_since', since) }),
     ...(elements.length === 0 ? {} : { elements }),
   };
+}
+
+/** They are DocumentReferences in the export, and no search for DocumentReferences finds them. */
+function hasBinaryDocuments(
+  { policy }: InteractionContext,
+  types: readonly string[],
+  filters: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  // Whom a Binary belongs to must not be told to those who may not see it.
+  const isWhole = policy.grants('Binary', 's').some(({ elements }) => elements === 'all');
+  return isWhole && types.includes('DocumentReference') && !filters.has('DocumentReference');
 }
 
 /** Notes what is ignored, where the caller is lenient. @throws PraxisError `operation-parameter-invalid` where it is not */

@@ -84,6 +84,9 @@ export function withContentLinksFor(
 ): Disclosed<string> {
   const text = unwrapDisclosed(disclosed);
   if (!holdsContent(text)) return disclosed;
+  const { contentUrlOf } = context;
+  if (contentUrlOf !== undefined)
+    return markServerWritten(withContentUrls(text, (content) => contentUrlOf(`${type}/${id}`, content)));
   if (letter === 's' && type === 'DocumentReference')
     return markServerWritten(tagSubsetted(withoutMember(text, 'content')));
   const base = buildContentBase(context.baseUrl);
