@@ -15,8 +15,15 @@ import type { StoredResource } from './resources.ts';
 import { type EpochRow, takeWithin } from './rows.ts';
 import type { StatementRunner } from './statement-runner.ts';
 
-/** Versions that one page looks at, at most. */
-const walkedMax = 1_000;
+/** Versions that one page looks at, at most: with their contents, or without. */
+const walkedMax = { withContent: 1_000, without: 4_000 };
+
+function findWalkedMax({ hasContent }: VersionsWanted): number {
+  return hasContent ? walkedMax.withContent : walkedMax.without;
+}
+
+/** No version has a greater number. */
+const versionMax = 2_147_483_647;
 
 /** A place among the versions of a type, in the order of their time. */
 export interface VersionPlace {
@@ -86,7 +93,7 @@ export async function readVersionsAt(
   return {
     versions: walked.filter((row) => row.wanted).map((row) => toVersion(wanted.type, row)),
     end: last === undefined ? wanted.after : { lastUpdatedMs: last.lu, seq: last.seq },
-    hasMore: found.length === walkedMax || walked.length < found.length,
+    hasMore: found.length === findWalkedMax(wanted) || walked.length < found.length,
   };
 }
 
@@ -97,7 +104,10 @@ function toVersion(type: string, row: VersionAtRow & { readonly lu: number }): V
   return { bytes, resource, ...(before === undefined ? {} : { before }) };
 }
 
-/** Of the index by (firm, rtype, lu, seq); the next version of each is looked up by the primary key. */
+/**
+ * Of the index by (firm, rtype, lu, seq); a later version of each is looked up by the primary key. All bounds of the type and the
+ * time are there so that no other index looks cheaper, whatever the database knows of the firm.
+ */
 function buildVersionsStatement({ firm, application }: TenantScope, wanted: VersionsWanted): Sql {
   const { type, moment, after, sinceMs, hasContent } = wanted;
   const rtype = getTypeNumber(type);
@@ -117,13 +127,13 @@ function buildVersionsStatement({ firm, application }: TenantScope, wanted: Vers
           CASE WHEN v.content IS NULL AND NOT ${hasDeleted}::boolean THEN false
             WHEN NOT ${isVisibleAt(sql`v`, moment)} THEN false
             ELSE (
-              SELECT n.id <> v.id OR NOT ${isVisibleAt(sql`n`, moment)} FROM resource_version n
-              WHERE n.firm = ${firm} AND n.rtype = ${rtype} AND (n.id, n.vid) > (v.id, v.vid)
+              SELECT NOT ${isVisibleAt(sql`n`, moment)} FROM resource_version n
+              WHERE n.firm = ${firm} AND n.rtype = ${rtype} AND (n.id, n.vid) > (v.id, v.vid) AND (n.id, n.vid) <= (v.id, ${versionMax}::int)
               ORDER BY n.id, n.vid LIMIT 1) IS NOT FALSE END AS wanted
         FROM resource_version v
-        WHERE v.firm = ${firm} AND v.rtype <= ${rtype}
+        WHERE v.firm = ${firm} AND v.rtype >= ${rtype} AND v.rtype <= ${rtype} AND v.lu >= ${after.lastUpdatedMs}
           AND (v.rtype, v.lu, v.seq) > (${rtype}::smallint, ${after.lastUpdatedMs}::bigint, ${after.seq}::bigint)
-        ORDER BY v.rtype, v.lu, v.seq LIMIT ${walkedMax}) page OFFSET 0) sized) w ON true
+        ORDER BY v.rtype, v.lu, v.seq LIMIT ${findWalkedMax(wanted)}) page OFFSET 0) sized) w ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY w.lu, w.seq`;
 }
