@@ -243,10 +243,11 @@ async function startWriters(node: BenchNode, ground: Ground, count: number): Pro
 async function checkKills({ kills }: Options, node: BenchNode, client: ExportClient) {
   let killed = 0;
   let isOver = false;
+  let killsNow = Math.floor(kills / 2); // while it is planned; the others while it is read
   const kill = async (): Promise<void> => {
     for (; killed < kills && !isOver; await delay(killEveryMs)) {
       const [worker] = listWorkers(node);
-      if (worker === undefined) continue;
+      if (worker === undefined || killed >= killsNow) continue;
       process.kill(worker, 'SIGKILL');
       killed += 1;
     }
@@ -257,6 +258,7 @@ async function checkKills({ kills }: Options, node: BenchNode, client: ExportCli
   const killing = kill();
   const files = await client.plan(status);
   const killedPlanning = killed;
+  killsNow = kills;
   // As often as it takes until all kills were made.
   do await client.fetchAll(files, (file) => void disturbed.set(file.url, hashFile(file)));
   while (killed < kills);

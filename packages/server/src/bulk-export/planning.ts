@@ -5,7 +5,7 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { readVersionsAt, type VersionAt } from '../storage/versions-at.ts';
+import { type MomentPage, readVersionsAt, type VersionAt, type VersionPlace } from '../storage/versions-at.ts';
 import {
   type BulkExport,
   type ExportFile,
@@ -35,36 +35,47 @@ export async function planPortion(context: InteractionContext, begun: BulkExport
   if (isPlanned(begun)) return true;
   const untilMs = performance.now() + planningMs;
   const plan = openPlan(begun);
-  const judges = new Map<number, Judge>();
+  const reading: Reading = { judges: new Map(), ahead: undefined };
   let isFirst = true;
   do {
     try {
-      await planPage(context, begun, plan, judges);
+      await planPage(context, begun, plan, reading);
     } catch (error) {
+      await reading.ahead?.page.catch(() => undefined);
       // What the pages before have found is kept: the next request goes on with a budget of its own.
       if (isFirst || !(error instanceof PraxisError) || error.code !== 'too-costly') throw error;
       break;
     }
     isFirst = false;
   } while (!isPlanned({ ...begun, planned: plan.read() }) && performance.now() < untilMs);
+  await reading.ahead?.page.catch(() => undefined);
   return await keepPlanned(context.store, context.scope, begun, plan.files, plan.read());
 }
 
+/** What pages of one request share. */
+interface Reading {
+  readonly judges: Map<number, Judge>;
+  /** The page that comes next, which the database reads while that before is judged. */
+  ahead: { readonly after: VersionPlace; readonly page: Promise<MomentPage> } | undefined;
+}
+
 /** Adds a page to the plan, or nothing of it. */
-async function planPage(
-  context: InteractionContext,
-  begun: BulkExport,
-  plan: Plan,
-  judges: Map<number, Judge>,
-): Promise<void> {
+async function planPage(context: InteractionContext, begun: BulkExport, plan: Plan, reading: Reading): Promise<void> {
   const { asked, moment } = begun;
+  const { judges, ahead } = reading;
   const { typeIndex, after } = plan.read();
   const part = listParts(asked)[typeIndex];
   if (part === undefined) throw new TypeError('all is planned');
   const judge = judges.get(typeIndex) ?? (await openJudge(context, begun, part));
   judges.set(typeIndex, judge);
   const wanted = { type: part.type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };
-  const page = await readVersionsAt(context.store, context.scope, wanted);
+  const page = await (ahead?.after === after ? ahead.page : readVersionsAt(context.store, context.scope, wanted));
+  reading.ahead = undefined;
+  if (page.hasMore) {
+    const next = readVersionsAt(context.store, context.scope, { ...wanted, after: page.end });
+    next.catch(() => undefined); // told where it is awaited
+    reading.ahead = { after: page.end, page: next };
+  }
   const inclusions = await judge.judge(page.versions);
   await context.budget.breathe(planningExport);
   for (const [place, version] of page.versions.entries()) plan.add(part, version, inclusions[place]);

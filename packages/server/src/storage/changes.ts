@@ -96,6 +96,16 @@ interface ChangeRow extends EpochRow {
 const bytesOfChange = sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`;
 
 /**
+ * That a version is the one of the row `w` with this number, alone and last in its WHERE. The bounds and the order are those of
+ * the primary key: by plain equations PostgreSQL takes any index of the firm while it knows of few rows.
+ */
+function isOfKey(version: Sql, firm: number, vid: Sql): Sql {
+  const key = sql`(${version}.id, ${version}.vid)`;
+  return sql`${version}.firm = ${firm} AND ${version}.rtype = w.rtype AND ${key} >= (w.id, ${vid}) AND ${key} <= (w.id, ${vid})
+    ORDER BY ${version}.id, ${version}.vid LIMIT 1`;
+}
+
+/**
  * A page of changes. Only wanted rows come with content; the last row that was walked always comes, for its place. The
  * bounds of the order are one comparison each, so the index serves both.
  */
@@ -105,15 +115,18 @@ function buildChangesStatement({ firm, application }: TenantScope, page: Changes
   const compared = encodeIntegerArray(comparedTypes.map(getTypeNumber));
   return sql`
     SELECT e.epoch, o.epoch AS order_epoch, pg_snapshot_xmin(pg_current_snapshot())::text AS horizon,
-      EXISTS (SELECT FROM resource_version k WHERE k.firm = ${firm} AND k.epoch = ${after.epoch}::int AND k.xid = ${after.xid}::xid8 AND k.seq = ${after.seq}::bigint) AS known,
+      (SELECT true FROM resource_version k WHERE k.firm = ${firm}
+        AND (k.epoch, k.xid, k.seq) >= (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
+        AND (k.epoch, k.xid, k.seq) <= (${after.epoch}::int, ${after.xid}::xid8, ${after.seq}::bigint)
+        ORDER BY k.epoch, k.xid, k.seq LIMIT 1) IS NOT NULL AS known,
       r.at_epoch, r.xid, r.seq, r.rtype, r.id, r.vid, r.lu, r.deleted, CASE WHEN r.within THEN r.content END AS content,
       r.was_deleted, r.was_lu, CASE WHEN r.within THEN r.was END AS was, r.superseded, r.wanted, r.nth, r.walked, r.within
     FROM access_epoch e CROSS JOIN order_epoch o LEFT JOIN LATERAL (
       SELECT *, ${isWithinBytes(bytesOfChange, sql`ORDER BY walked`, pageBytesMax)} AS within FROM (
       SELECT w.epoch AS at_epoch, w.xid::text, w.seq, w.rtype, w.id, w.vid, w.lu, w.deleted, w.wanted, w.nth, w.walked,
-        CASE WHEN w.wanted THEN (SELECT c.content FROM resource_version c WHERE c.firm = ${firm} AND c.rtype = w.rtype AND c.id = w.id AND c.vid = w.vid) END AS content,
+        CASE WHEN w.wanted THEN (SELECT c.content FROM resource_version c WHERE ${isOfKey(sql`c`, firm, sql`w.vid`)}) END AS content,
         b.deleted AS was_deleted, b.lu AS was_lu, b.content AS was,
-        EXISTS (SELECT FROM resource_version s WHERE s.firm = ${firm} AND s.rtype = w.rtype AND s.id = w.id AND s.vid = w.vid + 1) AS superseded
+        (SELECT true FROM resource_version s WHERE ${isOfKey(sql`s`, firm, sql`w.vid + 1`)}) IS NOT NULL AS superseded
       FROM (
         SELECT v.epoch, v.xid, v.seq, v.rtype, v.id, v.vid, v.lu, v.content IS NULL AS deleted,
           COALESCE(v.rtype = ANY (${wanted}::smallint[]), true) AS wanted,
@@ -125,7 +138,7 @@ function buildChangesStatement({ firm, application }: TenantScope, page: Changes
         ORDER BY v.epoch, v.xid, v.seq LIMIT ${walkLimit(page)}) w
       LEFT JOIN LATERAL (
         SELECT p.lu, p.content IS NULL AS deleted, CASE WHEN w.rtype = ANY (${compared}::smallint[]) THEN p.content END AS content
-        FROM resource_version p WHERE w.wanted AND p.firm = ${firm} AND p.rtype = w.rtype AND p.id = w.id AND p.vid = w.vid - 1 OFFSET 0) b ON true
+        FROM resource_version p WHERE w.wanted AND ${isOfKey(sql`p`, firm, sql`w.vid - 1`)}) b ON true
       WHERE w.nth < ${limit} OR (w.nth = ${limit} AND w.wanted)
       OFFSET 0) page) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}

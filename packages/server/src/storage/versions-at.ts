@@ -172,8 +172,9 @@ export async function readVersions(
       FROM unnest(${encodeTextArray(keys.map(({ id }) => id))}::text[], ${encodeIntegerArray(keys.map(({ versionId }) => versionId))}::int[])
         WITH ORDINALITY AS k(id, vid, place)
       CROSS JOIN LATERAL (SELECT id, vid, lu, content FROM resource_version
-        WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = k.id AND vid = k.vid AND content IS NOT NULL OFFSET 0) v
-      OFFSET 0) r ON true
+        WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND (id, vid) >= (k.id, k.vid) AND (id, vid) <= (k.id, k.vid)
+        ORDER BY id, vid LIMIT 1) v
+      WHERE v.content IS NOT NULL OFFSET 0) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY r.place`;
   return toKeyed(type, await store.run<KeyedRow>(scope, statement, { idempotent: true }));
@@ -193,8 +194,9 @@ export async function readLastAt(
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT v.* FROM unnest(${encodeTextArray(ids)}::text[]) AS k(id)
       CROSS JOIN LATERAL (SELECT v.id, v.vid, v.lu, v.content FROM resource_version v
-        WHERE v.firm = ${firm} AND v.rtype = ${getTypeNumber(type)} AND v.id = k.id AND ${isVisibleAt(sql`v`, moment)}
-        ORDER BY v.vid DESC LIMIT 1) v
+        WHERE v.firm = ${firm} AND v.rtype = ${getTypeNumber(type)} AND (v.id, v.vid) > (k.id, 0) AND (v.id, v.vid) <= (k.id, ${versionMax}::int)
+          AND ${isVisibleAt(sql`v`, moment)}
+        ORDER BY v.id DESC, v.vid DESC LIMIT 1) v
       WHERE v.content IS NOT NULL OFFSET 0) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}`;
   return toKeyed(type, await store.run<KeyedRow>(scope, statement, { idempotent: true }));
@@ -222,8 +224,9 @@ export async function readLastContents(
       SELECT *, ${isWithinBytes(sql`coalesce(octet_length(content), 0)`, sql`ORDER BY place`, pageBytesMax)} AS within FROM (
         SELECT k.place, k.id, v.vid, v.lu, v.content FROM unnest(${encodeTextArray(ids)}::text[]) WITH ORDINALITY AS k(id, place)
         LEFT JOIN LATERAL (SELECT vid, lu, content FROM resource_version
-          WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND id = k.id AND content IS NOT NULL
-          ORDER BY vid DESC LIMIT 1) v ON true OFFSET 0) found) r ON true
+          WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND (id, vid) > (k.id, 0) AND (id, vid) <= (k.id, ${versionMax}::int)
+            AND content IS NOT NULL
+          ORDER BY id DESC, vid DESC LIMIT 1) v ON true OFFSET 0) found) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}
     ORDER BY r.place`;
   type LastRow = KeyedRow & { readonly vid: number | null; readonly within: boolean };
