@@ -4,8 +4,11 @@
  */
 import { type Patients, rowPatientsMax } from './audit-row.ts';
 
+/** Where a reference to a patient may be. Its first letter is rarer than a quote, which makes the look for it quicker. */
+const mark = 'Patient/';
+
 /** In JSON text as the server writes it. Inside a string the quotes would be escaped, so no value can look like this. */
-const relativeMark = '"reference":"Patient/';
+const relativeBegin = '"reference":"';
 const absoluteMark = '"reference":"http';
 const relativeId = /([A-Za-z0-9\-.]{1,64})["/]/y;
 const absoluteReference = /"reference":"(https?:[^"]*)\/Patient\/([A-Za-z0-9\-.]{1,64})(?=["/])/g;
@@ -30,13 +33,17 @@ export function openPatientSet(): PatientSet {
     addOf(type, id, content, baseUrl) {
       if (type === 'Patient') return add(id);
       // Looked for by texts, which takes a fraction of the time of an expression: every row that is shown is looked at.
-      for (let at = content.indexOf(relativeMark); at >= 0; at = content.indexOf(relativeMark, at)) {
-        at += relativeMark.length;
+      let mayBeAbsolute = false;
+      for (let at = content.indexOf(mark); at >= 0; at = content.indexOf(mark, at)) {
+        mayBeAbsolute ||= content[at - 1] === '/';
+        const isRelative = content.startsWith(relativeBegin, at - relativeBegin.length);
+        at += mark.length;
+        if (!isRelative) continue;
         relativeId.lastIndex = at;
         const patient = relativeId.exec(content)?.[1];
         if (patient !== undefined) add(patient);
       }
-      if (!content.includes(absoluteMark)) return;
+      if (!mayBeAbsolute || !content.includes(absoluteMark)) return;
       for (const [, base, patient = ''] of content.matchAll(absoluteReference)) if (base === baseUrl) add(patient);
     },
     read: () => (ids.size === 0 ? undefined : { ids: [...ids], more }),
