@@ -112,18 +112,20 @@ function buildVersionsStatement({ firm, application }: TenantScope, wanted: Vers
   const { type, moment, after, sinceMs, hasContent } = wanted;
   const rtype = getTypeNumber(type);
   const hasDeleted = sinceMs !== undefined;
+  const bytesRead = sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`;
+  const within = hasContent ? isWithinBytes(bytesRead, sql`ORDER BY lu, seq`, pageBytesMax) : sql`true`;
   return sql`
     SELECT e.epoch, w.lu, w.seq, w.id, w.vid, w.wanted, w.deleted, w.bytes, CASE WHEN w.within THEN w.content END AS content,
       CASE WHEN w.within THEN w.was END AS was, w.within
     FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT *, ${isWithinBytes(sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`, sql`ORDER BY lu, seq`, pageBytesMax)} AS within FROM (
+      SELECT *, ${within} AS within FROM (
       SELECT lu, seq, id, vid, wanted, deleted, bytes, CASE WHEN wanted AND ${hasContent}::boolean THEN content END AS content,
         CASE WHEN wanted AND ${hasContent && hasDeleted}::boolean THEN (
           SELECT p.content FROM resource_version p
           WHERE p.firm = ${firm} AND p.rtype = ${rtype} AND (p.id, p.vid) > (page.id, 0) AND (p.id, p.vid) < (page.id, page.vid) AND p.lu < ${sinceMs ?? 0}
           ORDER BY p.id DESC, p.vid DESC LIMIT 1) END AS was
       FROM (
-        SELECT v.lu, v.seq, v.id, v.vid, v.content, v.content IS NULL AS deleted, coalesce(octet_length(v.content), 0) AS bytes,
+        SELECT v.lu, v.seq, v.id, v.vid, ${hasContent ? sql`v.content` : sql`NULL::text`} AS content, v.content IS NULL AS deleted, coalesce(octet_length(v.content), 0) AS bytes,
           CASE WHEN v.content IS NULL AND NOT ${hasDeleted}::boolean THEN false
             WHEN NOT ${isVisibleAt(sql`v`, moment)} THEN false
             ELSE (
