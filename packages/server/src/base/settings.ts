@@ -205,6 +205,13 @@ export const settings = {
     description:
       'For development: allow `jwks_uri` on this machine, also over http. By default it must be https at a public address.',
   },
+  outboundLoopback: {
+    env: 'PRAXIS_OUTBOUND_LOOPBACK',
+    kind: 'list',
+    default: '',
+    description:
+      'For development: environments whose subscriptions may send to endpoints on this machine, also over http. By default an endpoint must be https at a public address.',
+  },
   bodyBytesMax: {
     env: 'PRAXIS_BODY_BYTES_MAX',
     kind: 'integer',
