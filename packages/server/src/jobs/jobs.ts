@@ -15,6 +15,10 @@ export interface Job {
   readonly pauseMs: number;
   /** Does one portion. */
   run(): Promise<Progress>;
+  /** Resolves when there may be work before the pause is over; absent: nothing tells. */
+  woken?(signal: AbortSignal): Promise<void>;
+  /** Ends what portions have left under way; absent: they leave nothing. */
+  stop?(): Promise<void>;
 }
 
 export interface Jobs {
@@ -55,7 +59,7 @@ export function openJobs(jobs: readonly Job[], log: Log): Jobs {
     },
     async stop() {
       stopping.abort();
-      await Promise.all(loops);
+      await Promise.all([...loops, ...jobs.map((job) => job.stop?.())]);
     },
   };
 }
@@ -68,6 +72,8 @@ export function runWhile(isOurs: () => boolean, job: Job): Job {
       return job.pauseMs;
     },
     run: async () => (isOurs() ? await job.run() : 'done'),
+    ...(job.woken === undefined ? {} : { woken: (signal) => job.woken?.(signal) ?? Promise.resolve() }),
+    stop: async () => await job.stop?.(),
   };
 }
 
@@ -85,9 +91,19 @@ async function loop(
       log.error({ err: error, job: job.name }, 'a job failed and will be tried again');
     }
     if (state === 'more') continue;
-    // The pause keeps no process alive; an aborted one ends at once.
-    await delay(pauseFrom(performance.now(), job.pauseMs), undefined, { signal, ref: false }).catch(() => undefined);
+    await pause(job, signal);
   }
+}
+
+/** The pause keeps no process alive; an aborted one ends at once. */
+async function pause(job: Job, stopped: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const signal = AbortSignal.any([stopped, over.signal]);
+  const time = delay(pauseFrom(performance.now(), job.pauseMs), undefined, { signal, ref: false }).catch(
+    () => undefined,
+  );
+  await (job.woken === undefined ? time : Promise.race([time, job.woken(signal)]));
+  over.abort();
 }
 
 /**
