@@ -1,13 +1,13 @@
 /** The tables of docs/integrate/access-entries.md: every published access entry and what it grants. */
 import type { EntryDefinition } from '../../packages/server/src/access/entries/definition.ts';
-import { entryAreas, listPublishedEntries } from '../../packages/server/src/access/registry.ts';
+import { entryAreas, listEntries } from '../../packages/server/src/access/registry.ts';
 import { code, table } from './markdown.ts';
 
 /** One table per area of the registry. */
 export function accessEntryTables(): string {
   return entryAreas
     .map(({ title, entries }) => {
-      const rows = entries.map((row) => [row.means, reachOf(row), listPublishedEntries(row).map(code).join(' ')]);
+      const rows = entries.map((row) => [row.means, reachOf(row), listEntries(row).map(code).join(' ')]);
       return `### ${title}\n\n${table(['What', 'Reaches', 'Entries'], rows)}`;
     })
     .join('\n\n');

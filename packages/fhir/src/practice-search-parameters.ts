@@ -11,6 +11,8 @@ export const practiceExtensions = {
   practitionerType: 'https://praxis.health/fhir/StructureDefinition/practitioner-type',
   /** ChargeItem: the type of the transaction, 'CG' for a charge; CodeableConcept. */
   chargeItemType: 'https://praxis.health/fhir/StructureDefinition/charge-item-type',
+  /** Subscription: the number of the application whose it is, which the service sets; code. */
+  subscriptionOwner: 'https://praxis.health/fhir/StructureDefinition/subscription-owner',
   /** https://hl7.org/fhir/us/core/STU3.1.1/StructureDefinition-us-core-race.html */
   usCoreRace: 'http://hl7.org/fhir/us/core/StructureDefinition/us-core-race',
   /** https://hl7.org/fhir/us/core/STU3.1.1/StructureDefinition-us-core-ethnicity.html */
@@ -114,6 +116,13 @@ export const practiceSearchParameters: Readonly<Record<string, SearchParameterRo
     base: ['Slot'],
     expression: 'Slot.start',
     description: 'When the slot begins',
+  },
+  'Subscription-owner': {
+    code: 'owner',
+    type: 'token',
+    base: ['Subscription'],
+    expression: `Subscription.extension('${practiceExtensions.subscriptionOwner}').value.ofType(code)`,
+    description: 'The application whose subscription it is: each application sees its own alone',
   },
   'Task-restriction': {
     code: 'restriction',

@@ -51,6 +51,7 @@ const used: Readonly<Record<string, readonly string[]>> = {
   Practitioner: ['active', 'email', 'family', 'given', 'identifier', 'phone', 'type'],
   ServiceRequest: ['authored', 'category', 'patient', 'encounter', 'requester', 'requisition', 'status'],
   Slot: ['appointment-type', 'date', 'identifier', 'start', 'status'],
+  Subscription: ['owner'],
   Task: ['code', 'patient', 'restriction'],
 };
 
@@ -67,10 +68,16 @@ const ours: readonly string[] = [
   'Patient-referral-source',
   'Practitioner-type',
   'Slot-date',
+  'Subscription-owner',
   'Task-restriction',
 ];
 
 const cases: readonly (readonly [string, JsonObject, readonly unknown[]])[] = [
+  [
+    'owner',
+    { resourceType: 'Subscription', extension: [{ url: practiceExtensions.subscriptionOwner, valueCode: '7' }] },
+    ['7'],
+  ],
   ['created', { resourceType: 'Appointment', created: '2024-01-01' }, ['2024-01-01']],
   [
     'type',

@@ -28,7 +28,7 @@ import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
 import { openRequestPlaces, type RequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
-import { buildBaseUrl, type Origins, openOrigins } from './http/origins.ts';
+import { buildFirmBaseUrl, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
 import { createPublicRoutes, type PublicRoutesOptions } from './http/pages/public-routes.ts';
 import { checkReadiness } from './http/pages/readiness.ts';
@@ -46,6 +46,7 @@ import { openSlices } from './limits/slices.ts';
 import { openCredentialUses } from './oauth/client-auth/credential-uses.ts';
 import { openRemoteKeys } from './oauth/client-auth/remote-keys.ts';
 import { openLegacyUse } from './oauth/legacy/use.ts';
+import { openApplicationSessions } from './oauth/session/application-session.ts';
 import { openSessions } from './oauth/session/sessions.ts';
 import { openSigningKeys } from './oauth/signing/signing-keys.ts';
 import { openTokenScopes } from './oauth/signing/token-scopes.ts';
@@ -55,7 +56,6 @@ import { jobs as declaredJobs, type JobServices } from './practice/features.ts';
 import { registerPractice } from './practice/register.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
-import type { Firm as TenancyFirm } from './tenancy/firms.ts';
 import { openValidator } from './validation/validation.ts';
 import { releaseDate, version } from './version.ts';
 
@@ -321,7 +321,7 @@ function tokenEndpointsOf(
 }
 
 /** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
-function jobsOf({ config, database, clock, store, content }: Platform, parts: ServerServices): readonly Job[] {
+function jobsOf({ config, database, clock, secrets, store, content }: Platform, parts: ServerServices): readonly Job[] {
   const services: JobServices = {
     database,
     clock,
@@ -331,8 +331,14 @@ function jobsOf({ config, database, clock, store, content }: Platform, parts: Se
     metrics: parts.metrics,
     store,
     content,
+    secrets,
+    limits: config,
+    validator: parts.validator,
+    ledger: parts.ledger,
+    applications: openApplicationSessions(database, clock),
+    deliveryPauseMs: config.deliveryPauseMs,
     openBudget: parts.openBudget,
-    baseUrlOf: (firm: Firm) => baseUrlOfFirm(parts.origins, firm),
+    baseUrlOf: (firm) => buildFirmBaseUrl(parts.origins, firm),
   };
   return declaredJobs.flatMap(({ open }) => open(services) ?? []);
 }
@@ -362,7 +368,7 @@ function administrationOf(
   return openAdministrationOnDemand({
     ...shared,
     originOfRealm: origins.ofRealm,
-    baseUrlOf: (firm) => baseUrlOfFirm(origins, firm),
+    baseUrlOf: (firm) => buildFirmBaseUrl(origins, firm),
     database,
     secrets,
     clock,
@@ -378,14 +384,6 @@ function sealing({ config, clock, log, secrets, database }: Platform, ledger: Le
   const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
   const key = openSealingKey(secrets);
   return openSealingJob({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
-}
-
-/** What the address of a firm is made of. */
-type Firm = Pick<TenancyFirm, 'environment' | 'prefix'>;
-
-/** The firm's base under the product that every firm has, as imports write it. */
-function baseUrlOfFirm(origins: Origins, firm: Firm): string {
-  return buildBaseUrl(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
 }
 
 /** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */

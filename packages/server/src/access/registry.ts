@@ -46,8 +46,8 @@ export const filterEntries: readonly FilterEntry[] = definitions.filter((row) =>
 export const bundleEntries: readonly TransactionEntry[] = definitions.filter((row) => row.kind === 'bundle');
 export const opaqueEntries: readonly OpaqueEntry[] = definitions.filter((row) => row.kind === 'opaque');
 
-/** The published entries of a row, as they stand in a scope: `acl/pat_r`. `acl/*` is not among the published. */
-export function listPublishedEntries(row: EntryDefinition): readonly string[] {
+/** The entries of a row, as they stand in a scope: `acl/pat_r`. `acl/*` is not among them. */
+export function listEntries(row: EntryDefinition): readonly string[] {
   if (row.kind !== 'resource') return [`acl/${row.code}`];
   return [...row.letters, ...(row.published ?? [])].map((rest) => `acl/${row.code}_${rest}`);
 }
@@ -58,8 +58,13 @@ export function listSampleEntries(row: EntryDefinition): readonly string[] {
   return [...row.sample, ...(row.published ?? [])].map((rest) => `acl/${row.code}_${rest}`);
 }
 
-/** Every published access entry, in the order of the registry. */
-export const knownEntries: readonly string[] = definitions.flatMap(listPublishedEntries);
+/** Every access entry, in the order of the registry: the published ones, and those of this service beside them. */
+export const knownEntries: readonly string[] = definitions.flatMap(listEntries);
+
+/** Those of this service. */
+export const ownEntries: readonly string[] = definitions
+  .filter((row) => row.kind === 'resource' && row.isOwn === true)
+  .flatMap(listEntries);
 
 /** The entries of the published sample token, in the order of the registry. */
 export const sampleTokenEntries: readonly string[] = definitions.flatMap(listSampleEntries);

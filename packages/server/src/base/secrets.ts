@@ -37,6 +37,8 @@ export const purposes = [
   'backup',
   'content-link',
   'content-place',
+  'webhook-secret',
+  'webhook-header',
 ] as const;
 
 export type Purpose = (typeof purposes)[number];

@@ -205,6 +205,15 @@ export const settings = {
     description:
       'For development: allow `jwks_uri` on this machine, also over http. By default it must be https at a public address.',
   },
+  deliveryPauseMs: {
+    env: 'PRAXIS_DELIVERY_PAUSE_MS',
+    kind: 'integer',
+    default: '5000',
+    min: 10,
+    max: 60000,
+    description:
+      'Pause after the first failed delivery to an endpoint, in ms. Each further pause is twice as long, up to 720 times the first. After 51,840 times the first, 72 hours by default, the subscription is in error.',
+  },
   outboundLoopback: {
     env: 'PRAXIS_OUTBOUND_LOOPBACK',
     kind: 'list',

@@ -9,9 +9,11 @@ import {
   type SearchParameter,
 } from '@praxis/fhir';
 import { type Disclosed, markServerWritten } from '../access/disclosure.ts';
+import { ownRowParameters } from '../access/own-rows.ts';
 import { listIncludes, listRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { interactions } from './dispatch.ts';
+import { listHooks } from './hooks.ts';
 import { isWritable } from './write/read-only-types.ts';
 
 export interface CapabilityFacts {
@@ -137,7 +139,7 @@ function resources(operations: readonly OperationFacts[]): readonly ResourceEntr
     documentation: documentation[type],
     versioning: 'versioned',
     readHistory: true,
-    updateCreate: isWritable(type),
+    updateCreate: isWritable(type) && !ownRowParameters.has(type),
     conditionalCreate: isWritable(type),
     conditionalRead: 'full-support',
     conditionalUpdate: isWritable(type),
@@ -147,6 +149,7 @@ function resources(operations: readonly OperationFacts[]): readonly ResourceEntr
     searchRevInclude: listRevincludes(type),
     searchParam: [...getSearchParameters(type).values()].filter((each) => isSearchable(each)).map(entryOf),
     operation: operationList(operationsOf(operations, type)),
+    ...Object.assign({}, ...listHooks('capability', type)),
   }));
   return resourceList;
 }

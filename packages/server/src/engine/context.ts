@@ -32,6 +32,8 @@ export interface InteractionLimits {
   readonly bodyBytesMax: number;
   /** Of a file that is uploaded by URL. */
   readonly uploadBytesMax: number;
+  /** Environments whose subscriptions may name endpoints on this machine; absent: none. */
+  readonly outboundLoopback?: readonly string[];
 }
 
 export interface InteractionContext {

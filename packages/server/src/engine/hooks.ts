@@ -15,6 +15,17 @@ import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts
 export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'> &
   Partial<Pick<InteractionContext, 'settings' | 'comingResources'>>;
 
+/** What preparing needs of it; what is absent for imports and jobs, which no application asks for. */
+export type PreparingContext = Pick<InteractionContext, 'scope' | 'clock' | 'budget' | 'baseUrl'> &
+  Partial<InteractionContext>;
+
+/** A write before it is made. */
+export interface PreparedWrite {
+  readonly id: string;
+  /** The version before, deleted or not; undefined: there is none, or it is not at hand. */
+  readonly before: StoredResource | undefined;
+}
+
 /** What judging by bindings needs of it. */
 export type BindingContext = Pick<InteractionContext, 'scope' | 'store' | 'policy' | 'budget'>;
 
@@ -52,6 +63,11 @@ export interface ResourceHooks {
   };
   /** The new resource, of a type that the hooks are for, with what the service adds to it; the same object where it adds nothing. */
   complete?(context: InteractionContext, resource: JsonObject): Promise<JsonObject>;
+  /**
+   * The resource as it is to be stored, of all writes of the types: what the service owns of it is set here, whatever was sent.
+   * @throws PraxisError where it must not be stored
+   */
+  readonly prepare?: (context: PreparingContext, resource: JsonObject, write: PreparedWrite) => Promise<JsonObject>;
   /** A write that is not stored now. */
   readonly intercept?: {
     /** Whether writes of the type are, at this firm. */
@@ -95,6 +111,8 @@ export interface ResourceHooks {
   readonly decorate?: (context: InteractionContext, request: FhirRequest) => Decorate | undefined;
   /** What a search costs more against the rate limits for what `decorate` adds. */
   readonly decorateUnits?: (asked: Pick<FhirRequest, 'contentFlags'>) => number;
+  /** Members of the entry of the type in the CapabilityStatement, beside those that are derived. */
+  readonly capability?: object;
   /** Instances that are computed instead of being stored (docs/decisions/0182). */
   readonly computed?: ComputedType;
 }

@@ -3,6 +3,7 @@
  * from Host or X-Forwarded-* headers; Host only decides whether a request reached the right door.
  */
 import type { Config } from '../base/config.ts';
+import type { Firm } from '../tenancy/firms.ts';
 import type { TenantPath } from './request/paths.ts';
 
 export interface Origins {
@@ -30,6 +31,11 @@ export function openOrigins(config: Config, listening: () => string): Origins {
 /** The FHIR base of a firm, from settings and the path alone. */
 export function buildBaseUrl(origins: Origins, path: TenantPath): string {
   return `${origins.ofEnvironment(path.environment)}/${path.environment}/firm/${path.firm}/${path.product}/fhir/v2`;
+}
+
+/** The base of a firm under the product that every firm has, as imports and jobs write it. */
+export function buildFirmBaseUrl(origins: Origins, firm: Pick<Firm, 'environment' | 'prefix'>): string {
+  return buildBaseUrl(origins, { environment: firm.environment, firm: firm.prefix, product: 'pm' });
 }
 
 /** Where the metadata of a firm's FHIR base is (https://www.rfc-editor.org/rfc/rfc9728#section-3.1). */

@@ -15,7 +15,7 @@ import { readWhole } from '../engine/rights/whole-resource.ts';
 import { requireCreatable, requireReplaceable } from '../engine/rights/write-rights.ts';
 import { findUnbound, requireBound, requireBoundAfter } from '../engine/write/bindings.ts';
 import { buildWrite, requireValidId } from '../engine/write/build-write.ts';
-import { requireReadable } from '../engine/write/update.ts';
+import { mayCreateUnder, requireReadable } from '../engine/write/update.ts';
 import type { Finding } from '../validation/validation.ts';
 import type { OperationRequest } from './operation.ts';
 import { refuseParameter } from './parameter-problem.ts';
@@ -103,7 +103,7 @@ export async function checkUpdate(
     const isLive = current !== undefined && !current.deleted;
     const isCovered =
       isLive && coversRow(context.policy, 'u', type, compileCriterionTest(context, type, current.content));
-    if (!isCovered && (isLive || !context.policy.mayUpdateAsCreate)) refuseNotFound(type, id);
+    if (!isCovered && (isLive || !mayCreateUnder(context, type))) refuseNotFound(type, id);
     if (!isSound) return;
     const write = await buildWrite(context, 'update', type, id, resource, 0);
     requireReplaceable(context, isLive ? current.content : undefined, write);

@@ -20,6 +20,7 @@ import { documentsFeature } from './documents/feature.ts';
 import type { FeatureServices, PracticeFeature } from './feature.ts';
 import { intakeFeature } from './intake/feature.ts';
 import { referralsFeature } from './referrals/feature.ts';
+import { subscriptionsFeature } from './subscriptions/feature.ts';
 import { valueSetsFeature } from './value-sets/feature.ts';
 import { visitsFeature } from './visits/feature.ts';
 import { waitingListFeature } from './waiting-list/feature.ts';
@@ -35,6 +36,7 @@ export const features: readonly PracticeFeature[] = [
   intakeFeature,
   documentsFeature,
   contentFlagsFeature,
+  subscriptionsFeature,
 ];
 
 /** The types with behaviour of their own. */

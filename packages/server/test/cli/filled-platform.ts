@@ -38,6 +38,7 @@ import { putCalendar, putHolidays } from '../../src/practice/calendars/store.ts'
 import { noteCharge } from '../../src/practice/charges/store.ts';
 import { announceObject, holdContents, keepUpload, offerUpload } from '../../src/practice/documents/store.ts';
 import { addIntakeRule, addProposal } from '../../src/practice/intake/store.ts';
+import { keepSubscription } from '../../src/practice/subscriptions/store.ts';
 import { keepOffer, keepWaiting, noteFreed } from '../../src/practice/waiting-list/store.ts';
 import { openCompletenessJob } from '../../src/storage/completeness.ts';
 import { type Application, createApplication } from '../../src/tenancy/applications.ts';
@@ -111,7 +112,36 @@ export async function fillPlatform(platform: Platform, files: ScratchDirectory):
   await keepIntake(platform, maple);
   await keepContents(platform, maple);
   await keepExport(platform, maple);
+  await keepEvents(platform, maple);
   await noteJobFailure(database, 'waiting-list', maple.id, { reason: 'invariant-broken', nowMs: startMs });
+}
+
+/** A subscription with an event. */
+async function keepEvents({ store, database, clock }: Platform, firm: Firm): Promise<void> {
+  const scope = await openOperatorScope(database, clock, firm);
+  const channel = {
+    endpoint: 'https://example.com',
+    content: 'empty',
+    headers: [],
+    maxCount: 1,
+    timeoutSeconds: 1,
+  } as const;
+  const definition = { type: 'Patient', criteria: [], filters: [], ...channel };
+  const asked = {
+    id: 's',
+    status: 'requested',
+    definition,
+    entries: ['acl/*'],
+    beginsAnew: true,
+    nowMs: startMs,
+  } as const;
+  await store.change(scope, [
+    ...keepSubscription(scope, asked),
+    sql`UPDATE subscription SET events = 1 WHERE firm = ${firm.id} AND id = 's'`,
+    sql`
+      INSERT INTO subscription_event (firm, subscription, number, at, rtype, id, vid, kind)
+      VALUES (${firm.id}, 's', 1, ${startMs}, 1, 'p', 1, 'create')`,
+  ]);
 }
 
 /** An export with a file that is complete and another that is not. */

@@ -3,7 +3,7 @@
  * one resource to others. Each row is asked for what is hidden in one of the two worlds of `worlds.ts`.
  */
 import type { InteractionName } from '../../src/engine/context.ts';
-import { knownHold, knownProposal, knownSlot } from './worlds.ts';
+import { knownHold, knownProposal, knownSlot, knownSubscription } from './worlds.ts';
 
 export interface Way {
   /** What of the registries it tries: `kind token`, `modifier :exact`, `result _sort`, `interaction read`, `operation meta`. */
@@ -208,6 +208,9 @@ const operations: readonly Way[] = [
   asks('operation $reconciliation', `$reconciliation?id=${knownProposal}`),
   asks('operation SearchParameter/$status', 'SearchParameter/$status'),
   asks('operation SearchParameter/$status', 'SearchParameter/only-there/$status'),
+  asks('operation Subscription/$status', 'Subscription/$status'),
+  asks('operation Subscription/$status', `Subscription/${knownSubscription}/$status`),
+  asks('operation Subscription/$events', `Subscription/${knownSubscription}/$events`),
   asks('operation Composition/$document', 'Composition/note/$document'),
   asks('operation Composition/$document', 'Composition/$document?id=note'),
   asks('operation Patient/$everything', 'Patient/stone/$everything'),
@@ -355,6 +358,11 @@ const given = (...parameter: object[]) => ({ resourceType: 'Parameters', paramet
 /** The slot and the hold exist in one world. */
 const bookings: readonly Way[] = [
   { covers: ['operation Slot/$hold'], method: 'POST', path: `Slot/${knownSlot}/$hold` },
+  {
+    covers: ['operation Subscription/$rotate-secret'],
+    method: 'POST',
+    path: `Subscription/${knownSubscription}/$rotate-secret`,
+  },
   {
     covers: ['operation Slot/$renew'],
     method: 'POST',

@@ -113,6 +113,9 @@ export const knownHold = '11111111-1111-4111-8111-111111111111';
 /** The id of a proposal that the entitled application has made in one world. */
 export const knownProposal = '22222222-2222-4222-8222-222222222222';
 
+/** The id of a subscription that the entitled application has in one world. */
+export const knownSubscription = '33333333-3333-4333-8333-333333333333';
+
 /** A slot of Monday, 23 November 2026, that there is in one world: that of firm and calendar 1, as the worlds have them. */
 export const knownSlot = makeSlotIds(1, 1, 'alpha')(Date.UTC(2026, 10, 23, 15));
 
@@ -131,6 +134,12 @@ async function keepSlots(service: TestService, firm: TestFirm, secret: Secret): 
   await service.database.owner.query(sql`
     INSERT INTO intake_proposal (proposed_at, firm, application, base, rtype, task, proposed)
     SELECT ${service.clock.now()}, ${firm.id}, id, 0, ${getTypeNumber('Coverage')}, ${knownProposal}, '{"status":"active"}'
+    FROM application WHERE name = 'Maple'`);
+  const endpoint = { endpoint: 'https://subscriber.example.com', content: 'empty', headers: [] };
+  const definition = { type: 'Patient', criteria: [], filters: [], maxCount: 1, timeoutSeconds: 1, ...endpoint };
+  await service.database.owner.query(sql`
+    INSERT INTO subscription (created, firm, application, id, status, definition)
+    SELECT ${service.clock.now()}, ${firm.id}, id, ${knownSubscription}, 'requested', ${sql.json(definition)}::jsonb
     FROM application WHERE name = 'Maple'`);
   await service.database.owner.query(sql`
     INSERT INTO waitlist_offer (firm, appointment, slot, expires, added)

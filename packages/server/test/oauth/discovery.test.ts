@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { parseEntry } from '../../src/access/grammar.ts';
+import { ownEntries } from '../../src/access/registry.ts';
 import { makeDataKeys, openSecrets } from '../../src/base/secrets.ts';
 import { buildAuthorizationServerMetadata, openIdConfiguration, readJwkSet } from '../../src/oauth/discovery.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
@@ -33,7 +34,7 @@ test('RFC 8414 §2: the authorization server metadata of a realm', () => {
     revocation_endpoint_auth_signing_alg_values_supported: algorithms,
   });
   const published = scopes.filter((scope) => /^acl\/[a-z0-9_]+$/.test(scope));
-  assert.equal(new Set(published).size, 104);
+  assert.equal(new Set(published).size, 104 + ownEntries.length);
   const smart = scopes.filter((scope) => !published.includes(scope));
   assert.equal(new Set(smart).size, 146);
   assert.deepEqual(smart.slice(0, 3), ['system/*.crus', 'system/Account.crus', 'system/ActivityDefinition.crus']);

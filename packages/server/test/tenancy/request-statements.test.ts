@@ -11,6 +11,8 @@ import test, { after } from 'node:test';
 import { type Sql, sql } from '../../src/database/sql.ts';
 import { getTypeNumber } from '../../src/search/numbers.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
+import { openReceiver } from '../practice/subscriptions/world.ts';
+import { untilTold } from '../support/follower.ts';
 import { blocksOf, prepared } from '../support/prepared-plans.ts';
 import { openRecordedService } from '../support/recorded-service.ts';
 import {
@@ -25,7 +27,14 @@ import {
 } from '../support/service.ts';
 import { tenantRows, tenantTables } from '../support/tenant-rows.ts';
 import { firmlessStatements } from './firmless-statements.ts';
-import { sweepCalendars, sweepDocuments, sweepIntake, sweepResources, sweepWaitingList } from './sweep.ts';
+import {
+  sweepCalendars,
+  sweepDocuments,
+  sweepIntake,
+  sweepResources,
+  sweepSubscriptions,
+  sweepWaitingList,
+} from './sweep.ts';
 
 interface Recorded {
   /** The firm that the statement ran as; undefined: none. */
@@ -45,7 +54,9 @@ function noteRequest(what: string): void {
 
 const service = await openRecordedService({ after }, (firm, statement) => recorded.push({ firm, statement, during }), {
   PRAXIS_DATA_DIR: openScratchDirectory({ after }).path,
+  PRAXIS_OUTBOUND_LOOPBACK: 'sandbox',
 });
+const receiver = await openReceiver({ after });
 const tables = await tenantTables(service.database.owner);
 const maple = await makeFirm(service, 'maple');
 const cedar = await makeFirm(service, 'cedar');
@@ -93,6 +104,11 @@ for (const [name, firm, caller] of [
       await service.service.jobs.settle();
     });
     await sweepIntake(sweeper);
+    await sweepSubscriptions(sweeper, receiver.url, async () => {
+      during = jobs;
+      await untilTold(service.database.owner);
+      await service.service.jobs.settle();
+    });
   }
   await service.service.parts.ledger.flush();
   swept.set(name, { firm: firm.id, statements: recorded.slice(from) });

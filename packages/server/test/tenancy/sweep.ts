@@ -354,6 +354,39 @@ export async function sweepWaitingList({ caller, during }: Sweeper, settle: () =
   assert.equal(accepted.status, 200, accepted.text);
 }
 
+/** A subscription from its handshake to its end. @param settle has the jobs do what is due */
+export async function sweepSubscriptions(
+  { caller, during }: Sweeper,
+  endpoint: string,
+  settle: () => Promise<void>,
+): Promise<void> {
+  during('subscriptions');
+  const topic = 'https://praxis.health/fhir/SubscriptionTopic/patient-changed';
+  const ids: string[] = [];
+  for (const criteria of [topic, 'Patient?active=true']) {
+    const asked = { resourceType: 'Subscription', status: 'requested', reason: 'Sweep', criteria };
+    const channel = { type: 'rest-hook', endpoint, payload: 'application/fhir+json' };
+    const made = await caller.send('POST', 'Subscription', { ...asked, channel });
+    assert.equal(made.status, 201, made.text);
+    ids.push(made.json.id);
+  }
+  await settle();
+  during('events');
+  await caller.send('POST', 'Patient', { ...patient('Told'), active: true });
+  await settle();
+  during('what subscriptions tell');
+  for (const asked of ['Subscription/$status', `Subscription/${ids[0]}/$events`]) {
+    const answer = await caller.get(asked);
+    assert.equal(answer.status, 200, answer.text);
+  }
+  assert.equal((await caller.send('POST', `Subscription/${ids[0]}/$rotate-secret`)).status, 200);
+  assert.equal((await caller.send('DELETE', `Subscription/${ids[1]}`)).status, 204);
+  // It stays, so that what is asked of all firms would find it, and does nothing more.
+  const { json } = await caller.get(`Subscription/${ids[0]}`);
+  assert.equal((await caller.send('PUT', `Subscription/${ids[0]}`, { ...json, status: 'off' })).status, 200);
+  await settle();
+}
+
 /** Charges, and what waits for the practice. */
 export async function sweepIntake({ caller, firm, platform, during }: Sweeper): Promise<void> {
   during('charges and intake');

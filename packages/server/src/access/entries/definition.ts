@@ -41,6 +41,8 @@ export interface ResourceEntry {
   readonly published?: readonly string[];
   /** The entry opens this operation instead of an interaction. */
   readonly ability?: 'upload-url';
+  /** An entry of this service beside the published ones: it came with what it opens. */
+  readonly isOwn?: true;
   /** Grants nothing until an operator says which rows or elements it stands for. */
   readonly needsOperatorRow?: true;
 }

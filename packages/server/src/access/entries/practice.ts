@@ -21,6 +21,11 @@ export const practice: EntryArea = {
     }),
     defineResource('prac', 'Practitioner', 'Providers, staff, referring providers', { letters: 'rsc', sample: 'rsc' }),
     defineResource('prac_role', 'PractitionerRole', 'Roles of providers', { letters: 'rs', sample: 'rs' }),
+    defineResource('sbscr', 'Subscription', "The application's own subscriptions", {
+      letters: 'rscu',
+      sample: '',
+      isOwn: true,
+    }),
     defineResource('tsk', 'Task', 'Tasks', { letters: 'rs', sample: 'rs' }),
     defineResource('tsk_pmrecall', 'Task', 'Recalls', {
       subtype: 'pmrecall',

@@ -1,5 +1,5 @@
 /** `praxis entries`: the access entries that exist. */
-import { entryAreas, listPublishedEntries } from '../../access/registry.ts';
+import { entryAreas, listEntries } from '../../access/registry.ts';
 import { list, roles } from '../../actions/schema.ts';
 import { defineAdminAction } from '../context.ts';
 
@@ -16,7 +16,7 @@ export const entryActions = [
     }),
     run: async () =>
       entryAreas.flatMap((area) =>
-        area.entries.flatMap((row) => listPublishedEntries(row).map((entry) => ({ entry, means: row.means }))),
+        area.entries.flatMap((row) => listEntries(row).map((entry) => ({ entry, means: row.means }))),
       ),
   }),
 ];

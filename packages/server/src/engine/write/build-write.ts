@@ -129,7 +129,10 @@ export const buildingWrite: BudgetedWork = { what: 'Writing the resource', cheap
 
 /** What a write needs of its context; imports and seeds have no policy or request, and the operator's rights. */
 export type BuildWriteContext = Pick<InteractionContext, 'scope' | 'clock' | 'caller' | 'baseUrl' | 'budget'> &
-  Partial<Pick<InteractionContext, 'policy' | 'note'>>;
+  Partial<InteractionContext> & {
+    /** What is written is the service's own: the hooks that prepare the writes of others are not asked. */
+    readonly isPrepared?: true;
+  };
 
 /**
  * The write of `resource` as version `expectedVersion + 1` of `type`/`id`. Others go on while that of a large one is made.
@@ -145,9 +148,12 @@ export async function buildWrite<T extends string>(
   expectedVersion: number,
   before?: StoredResource,
 ): Promise<ResourceWrite<T>> {
+  let prepared: JsonObject = resource;
+  for (const prepare of context.isPrepared ? [] : listHooks('prepare', type))
+    prepared = await prepare(context, prepared, { id, before });
   const lastUpdatedMs = context.clock.now();
   const { timeZone, searchParameters } = context.scope;
-  const stamped = stamp(resource, id, expectedVersion + 1, lastUpdatedMs);
+  const stamped = stamp(prepared, id, expectedVersion + 1, lastUpdatedMs);
   const asSent = await textOf(stamped, context.budget);
   const text = listHooks('toStored', type).reduce((made, toStored) => toStored(made, context.baseUrl), asSent);
   const content = text === asSent ? stamped : parseJsonObject(text); // as before, but for URLs of content

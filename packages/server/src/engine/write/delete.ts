@@ -3,12 +3,16 @@
  */
 
 import { getStoredText } from '../../access/disclosure.ts';
+import { coversRow } from '../../access/mask.ts';
 import { fail } from '../../base/errors.ts';
 import { makeLargePatient } from '../../base/worst-case.ts';
 import { makeIndexRows } from '../../search/index/index-rows.ts';
+import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
+import { seesAllRows } from '../read/read.ts';
 import { refuse } from '../rights/denials.ts';
+import { compileCriterionTest } from '../rights/disclosing.ts';
 import { buildAuditRow } from './build-write.ts';
 import { requireWritable } from './read-only-types.ts';
 import { attemptsMax, saveVersion } from './save-version.ts';
@@ -32,7 +36,7 @@ export const deleteResource: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
-    const current = await context.store.read(context.scope, request.type, request.id);
+    const current = await readOwn(context, request);
     const live = current !== undefined && !current.deleted;
     requireMatch(request.ifMatch, live ? current.versionId : undefined);
     requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
@@ -51,4 +55,13 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
     if (outcome.outcome === 'written') return { status: 204, versionId: outcome.versionId };
   }
   return fail('conflict', { diagnostics: `${request.type}/${request.id} is being changed by others: try again` });
+}
+
+/** The current version, deleted or not; of types with own rows alone (access/own-rows.ts) as if there were no others. */
+async function readOwn(context: InteractionContext, { type, id }: FhirRequest): Promise<StoredResource | undefined> {
+  const current = await context.store.read(context.scope, type, id);
+  if (current === undefined || seesAllRows(context, type)) return current;
+  const isOwn =
+    !current.deleted && coversRow(context.policy, 'r', type, compileCriterionTest(context, type, current.content));
+  return isOwn ? current : undefined;
 }

@@ -143,7 +143,7 @@ function requireCurrent(
   ) {
     refuseNotFound(request.type, request.id);
   }
-  if (!live && !context.policy.mayUpdateAsCreate) {
+  if (!live && !mayCreateUnder(context, request.type)) {
     if (context.policy.grants(request.type, 'r').some((grant) => grant.criteria.length === 0) && current?.deleted) {
       fail('resource-deleted', {
         diagnostics: `${request.type}/${request.id} was deleted: create it again with POST`,
@@ -155,4 +155,9 @@ function requireCurrent(
   requireMatch(request.ifMatch, live ? current.versionId : undefined);
   requireNoneMatch(request.ifNoneMatch, live ? current.versionId : undefined);
   return live;
+}
+
+/** Where some rows are hidden, a create under a chosen id would tell whether there is one. */
+export function mayCreateUnder({ policy }: RightsContext, type: string): boolean {
+  return policy.mayUpdateAsCreate && policy.grants(type, 'u').some(({ criteria }) => criteria.length === 0);
 }

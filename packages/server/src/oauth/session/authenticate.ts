@@ -3,6 +3,7 @@
  * of docs/integrate/contract.md#order-of-checks. A refusal says which of token and key failed and how; about a firm it says
  * nothing more than that this application may not act there, whether the firm exists or not.
  */
+import { limitToOwnRows } from '../../access/own-rows.ts';
 import { type ErrorCode, fail } from '../../base/errors.ts';
 import { readSettings } from '../../tenancy/application-settings.ts';
 import { openScope } from '../../tenancy/scope.ts';
@@ -153,11 +154,14 @@ function openSession(
       endsAtMs: expiresAtMs,
       rightsEndAtMs,
     }),
-    policy: context.policies.effective(
-      token.flow === 'client' ? findTokenEntries(token, facts) : undefined,
-      facts.acl ?? [],
-      authorisedAcl,
-      facts.operatorRows,
+    policy: limitToOwnRows(
+      context.policies.effective(
+        token.flow === 'client' ? findTokenEntries(token, facts) : undefined,
+        facts.acl ?? [],
+        authorisedAcl,
+        facts.operatorRows,
+      ),
+      application,
     ),
     settings: readSettings(facts.settings ?? {}),
     expiresAtMs,

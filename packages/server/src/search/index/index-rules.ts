@@ -11,7 +11,7 @@ import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
  * To be raised with every change of the rows that some resource has: of search parameters, kinds, folding, or the library of
  * units. test/search/index-rules.test.ts notices.
  */
-export const indexRulesVersion = 1;
+export const indexRulesVersion = 2;
 
 export interface IndexRulesContext {
   readonly timeZone: string;

@@ -91,6 +91,38 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
     assert.equal((await act(reception, 'intake decide', [...firm, task], { rest: 'reject' })).json.status, 'rejected');
   });
 
+  test('subscriptions: listed with where they lead, ended, and let go on', async () => {
+    const firm = ['sandbox', 'maple'];
+    const reception = await openAdministrator(service, 'watching', 'practice', { firm: 'maple' });
+    const application = await makeApplication(service, 'Listener', ['system/Subscription.cru', 'acl/pat_s'], [maple]);
+    const asked = {
+      resourceType: 'Subscription',
+      status: 'requested',
+      reason: 'Test',
+      criteria: 'Patient?active=true',
+      channel: { type: 'rest-hook', endpoint: 'https://subscriber.invalid/hook' },
+    };
+    const made = await (await openCaller(service, application, maple)).send('POST', 'Subscription', asked);
+    const { items } = (await act(reception, 'subscriptions list', firm)).json;
+    const { status: _status, failingSince: _since, ...shown } = items[0];
+    assert.deepEqual(shown, {
+      id: made.json.id,
+      application: 'Listener',
+      reason: null,
+      about: 'Patient',
+      endpoint: 'https://subscriber.invalid/hook',
+      content: 'empty',
+      events: 0,
+      waiting: 0,
+      suspended: false,
+    });
+    await act(reception, 'subscriptions suspend', [...firm, made.json.id]);
+    await service.service.jobs.settle();
+    const [ended] = (await act(operator, 'subscriptions list', firm)).json.items;
+    assert.deepEqual([ended.status, ended.reason, ended.suspended], ['off', 'suspended', true]);
+    await act(reception, 'subscriptions resume', [...firm, made.json.id]);
+  });
+
   test('broken invariants: listed (broken-invariants.test.ts has the rest)', async () => {
     const reception = await openAdministrator(service, 'mending', 'practice', { firm: 'maple' });
     const { json } = await act(reception, 'invariants broken', ['sandbox', 'maple'], { type: 'Location' });

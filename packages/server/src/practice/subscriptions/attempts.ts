@@ -1,0 +1,58 @@
+/** What becomes of an attempt to reach an endpoint: statements on the state of its subscription. */
+import type { Queryable } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+
+/** Pauses between attempts, by the first of them: each is twice as long, up to a limit; after that window nothing is tried. */
+const pauseLimitOfFirst = 720;
+const windowOfFirst = 51_840;
+
+/** Attempts at a handshake before the subscription is in error. */
+export const handshakesMax = 5;
+
+/** How long to wait after so many failed attempts in a row, in ms. */
+export function computePauseMs(firstMs: number, attempts: number): number {
+  return firstMs * Math.min(2 ** Math.max(0, attempts - 1), pauseLimitOfFirst);
+}
+
+/** For how long an endpoint may fail, in ms. */
+export function computeWindowMs(firstMs: number): number {
+  return firstMs * windowOfFirst;
+}
+
+/** Notes that the endpoint accepted the events up to `until`. */
+export async function noteDelivered(
+  query: Queryable,
+  firm: number,
+  id: string,
+  { from, until, nowMs }: { readonly from: number; readonly until: number; readonly nowMs: number },
+): Promise<void> {
+  await query.query(sql`
+    UPDATE subscription SET delivered = ${until}, batch_end = NULL, sent = ${nowMs}, failing = NULL, retry = NULL, attempts = 0
+    WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND status = 'active'`);
+}
+
+/** Notes which events the notification has that is about to be tried: the same are sent until it is accepted. */
+export async function noteBatch(
+  query: Queryable,
+  firm: number,
+  id: string,
+  from: number,
+  until: number,
+): Promise<boolean> {
+  const rows = await query.query(sql`
+    UPDATE subscription SET batch_end = ${until} WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND status = 'active'
+    RETURNING firm`);
+  return rows.length > 0;
+}
+
+/** Notes that the endpoint did not accept a notification. */
+export async function noteFailed(
+  query: Queryable,
+  firm: number,
+  id: string,
+  { retryMs, nowMs }: { readonly retryMs: number; readonly nowMs: number },
+): Promise<void> {
+  await query.query(sql`
+    UPDATE subscription SET attempts = attempts + 1, failing = COALESCE(failing, ${nowMs}), retry = ${retryMs}
+    WHERE firm = ${firm} AND id = ${id} AND status IN ('requested', 'active')`);
+}

@@ -1,0 +1,193 @@
+/**
+ * What a Subscription asks for, read from the resource: R4's own (https://hl7.org/fhir/R4/subscription.html) and that of a topic
+ * (https://hl7.org/fhir/uv/subscriptions-backport/STU1.1/components.html). What is read here is stored beside the resource, so
+ * that nothing of it is parsed again for each change.
+ */
+import type { JsonObject, JsonValue } from '@praxis/fhir';
+import { fail } from '../../base/errors.ts';
+import { findObject, findProperty, findText, listObjects, listTexts } from '../../search/json-values.ts';
+import { parseParameters } from '../../search/query/query-string.ts';
+import { backportExtensions } from './names.ts';
+import { findTopic, type Topic } from './topics.ts';
+
+export type PayloadContent = 'empty' | 'id-only' | 'full-resource';
+
+export interface SubscriptionDefinition {
+  /** Canonical URL of the topic; absent: R4's own criteria. */
+  readonly topic?: string;
+  readonly type: string;
+  /** The search of R4's own criteria, in order. */
+  readonly criteria?: readonly (readonly [name: string, value: string])[];
+  /** Filters of a topic: all must hold. */
+  readonly filters: readonly (readonly [code: string, values: readonly string[]])[];
+  readonly endpoint: string;
+  readonly content: PayloadContent;
+  /** Media type of what is sent; absent: nothing is. */
+  readonly mediaType?: string;
+  /** Sealed (channel-headers.ts). */
+  readonly headers: readonly string[];
+  readonly maxCount: number;
+  readonly timeoutSeconds: number;
+  readonly heartbeatSeconds?: number;
+  readonly endMs?: number;
+}
+
+export const maxCountMax = 100;
+export const timeoutSecondsMax = 15;
+const heartbeatSecondsMin = 10;
+const heartbeatSecondsMax = 86_400;
+const criteriaCharactersMax = 1_000;
+const filtersMax = 10;
+const filterValuesMax = 20;
+
+const mediaTypes: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json']);
+
+/** Parameters that say how results are returned, or cost more than a change may: no criteria have them. */
+const refusedParameters =
+  /^(?:_(?:count|sort|total|summary|elements|format|pretty|cursor|include|revinclude|contained|containedType|filter|text|content|query|list|has|score|type)\b|page$)/;
+
+/** @throws PraxisError `rule-broken` that names the element */
+export function readDefinition(resource: JsonObject): SubscriptionDefinition {
+  const channel = findObject(resource, 'channel');
+  requireChannelType(channel);
+  const criteria = findText(resource, 'criteria') ?? '';
+  if (criteria.length > criteriaCharactersMax)
+    refuseElement('criteria', `has ${criteriaCharactersMax} characters at most`);
+  const isTopic = !criteria.includes('?') && /^[a-z]+:/i.test(criteria);
+  const shared = { ...readChannel(channel, isTopic), ...readEnd(resource) };
+  const extensions = listObjects(findProperty(resource, '_criteria'), 'extension');
+  const filters = extensions.filter(({ url }) => url === backportExtensions.filterCriteria);
+  if (isTopic) return { ...readTopic(criteria, filters), ...shared };
+  if (filters.length > 0)
+    refuseElement('criteria.extension', 'has filters, which a topic takes: criteria is a search here');
+  return { ...readSearch(criteria), filters: [], ...shared };
+}
+
+const refusedChannels: Readonly<Record<string, string>> = {
+  websocket: 'websocket is not served yet: use rest-hook',
+  message: 'message is not served, since no messaging is: use rest-hook',
+  email: 'email is not served, since mail is not sealed on its way: use rest-hook',
+  sms: 'sms is not served, since it is not sealed on its way: use rest-hook',
+};
+
+function requireChannelType(channel: JsonObject | undefined): void {
+  const type = findText(channel, 'type') ?? '';
+  if (type !== 'rest-hook') refuseElement('channel.type', refusedChannels[type] ?? 'is rest-hook');
+}
+
+function readTopic(
+  url: string,
+  extensions: readonly JsonObject[],
+): Pick<SubscriptionDefinition, 'topic' | 'type' | 'filters'> {
+  const topic =
+    findTopic(url) ?? refuseElement('criteria', 'names no topic of this service: metadata lists its topics');
+  if (extensions.length > filtersMax) refuseElement('criteria.extension', `has ${filtersMax} filters at most`);
+  const texts = extensions.map((extension) => findText(extension, 'valueString') ?? '');
+  return { topic: url, type: topic.type, filters: texts.flatMap((text) => readFilter(topic, text)) };
+}
+
+function readFilter(topic: Topic, text: string): SubscriptionDefinition['filters'] {
+  const [type = '', query = ''] = splitOnce(text, '?');
+  if (type !== topic.type || query === '')
+    refuseElement('criteria.extension', `begins with ${topic.type}?, as a search of the type of the topic`);
+  const parameters = parseParameters(query);
+  if (parameters.length > filtersMax) refuseElement('criteria.extension', `names ${filtersMax} parameters at most`);
+  return parameters.map(([code, value]) => {
+    if (!topic.filters.includes(code))
+      refuseElement('criteria.extension', `names ${JSON.stringify(code)}: the topic takes ${topic.filters.join(', ')}`);
+    const values = value.split(',');
+    if (values.length > filterValuesMax || values.some((each) => each === '' || /[$\\]/.test(each)))
+      refuseElement('criteria.extension', `has 1 to ${filterValuesMax} values of ${code}, without $ and \\`);
+    return [code, values];
+  });
+}
+
+function readSearch(criteria: string): Pick<SubscriptionDefinition, 'type' | 'criteria'> {
+  const [type = '', query] = splitOnce(criteria, '?');
+  if (!/^[A-Z][A-Za-z]+$/.test(type))
+    refuseElement('criteria', 'is a search of one type, such as Patient?active=true, or the URL of a topic');
+  const parameters = parseParameters(query ?? '');
+  for (const [name] of parameters) {
+    if (refusedParameters.test(name))
+      refuseElement('criteria', `has ${name}, which criteria do not take: they say which resources are meant`);
+    if (name.includes('.'))
+      refuseElement(
+        'criteria',
+        `has the chain ${name}, which costs too much for each change: name a parameter of ${type}`,
+      );
+  }
+  return { type, criteria: parameters };
+}
+
+function readChannel(channel: JsonObject | undefined, isTopic: boolean) {
+  const endpoint = findText(channel, 'endpoint') ?? refuseElement('channel.endpoint', 'is missing');
+  const mediaType = findText(channel, 'payload');
+  if (mediaType !== undefined && !mediaTypes.has(mediaType))
+    refuseElement('channel.payload', 'is application/fhir+json, or absent for notifications without content');
+  const content = readContent(channel, mediaType, isTopic);
+  const maxCount = readExtension(channel, 'maxCount', 'valuePositiveInt', 1, maxCountMax);
+  const timeoutSeconds = readExtension(channel, 'timeout', 'valueUnsignedInt', 1, timeoutSecondsMax);
+  const heartbeatSeconds = readExtension(
+    channel,
+    'heartbeatPeriod',
+    'valueUnsignedInt',
+    heartbeatSecondsMin,
+    heartbeatSecondsMax,
+  );
+  return {
+    endpoint,
+    content,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    headers: listTexts(channel, 'header'),
+    maxCount: maxCount ?? maxCountMax,
+    timeoutSeconds: timeoutSeconds ?? timeoutSecondsMax,
+    ...(heartbeatSeconds === undefined ? {} : { heartbeatSeconds }),
+  };
+}
+
+const contents: readonly PayloadContent[] = ['empty', 'id-only', 'full-resource'];
+
+/** What the guide's extension says; without it R4's own criteria send all of a resource where there is a payload, topics nothing. */
+function readContent(channel: JsonObject | undefined, mediaType: string | undefined, isTopic: boolean): PayloadContent {
+  const extension = listObjects(findProperty(channel, '_payload'), 'extension').find(
+    ({ url }) => url === backportExtensions.payloadContent,
+  );
+  if (extension === undefined) return isTopic || mediaType === undefined ? 'empty' : 'full-resource';
+  const code = findText(extension, 'valueCode');
+  const content =
+    contents.find((each) => each === code) ??
+    refuseElement('channel.payload.extension', `is one of ${contents.join(', ')}`);
+  if (!isTopic && content === 'id-only')
+    refuseElement('channel.payload.extension', 'is id-only for topics alone: a search sends resources, or nothing');
+  return content;
+}
+
+function readExtension(
+  channel: JsonObject | undefined,
+  name: 'maxCount' | 'timeout' | 'heartbeatPeriod',
+  member: string,
+  min: number,
+  max: number,
+): number | undefined {
+  const extension = listObjects(channel, 'extension').find(({ url }) => url === backportExtensions[name]);
+  if (extension === undefined) return undefined;
+  const value: JsonValue | undefined = extension[member];
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  return refuseElement('channel.extension', `${backportExtensions[name]} has ${member} from ${min} to ${max}`);
+}
+
+function readEnd(resource: JsonObject): Pick<SubscriptionDefinition, 'endMs'> {
+  const end = findText(resource, 'end');
+  return end === undefined ? {} : { endMs: Date.parse(end) };
+}
+
+/** @throws PraxisError `rule-broken` naming the element */
+export function refuseElement(element: string, problem: string): never {
+  const path = `Subscription.${element}`;
+  return fail('rule-broken', { diagnostics: `${path} ${problem}`, expression: [path] });
+}
+
+function splitOnce(text: string, at: string): readonly string[] {
+  const index = text.indexOf(at);
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + 1)];
+}

@@ -1,0 +1,80 @@
+/**
+ * For which subscriptions something is to be done, asked over all firms. Who takes one holds it for some seconds and renews that,
+ * so that what a process leaves when it dies is soon taken by another.
+ */
+import type { Database } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import { eventsKeptMs } from './retention.ts';
+
+/** A subscription that this process has taken. */
+export interface DueSubscription {
+  readonly firm: number;
+  readonly environment: string;
+  readonly prefix: string;
+  /** Of the Subscription. */
+  readonly id: string;
+  readonly application: number;
+}
+
+/** How long a process holds what it has taken, unless it renews that. */
+export const leaseMs = 5_000;
+
+/** Later than everything: there is nothing to do until something happens. */
+const never = Number.MAX_SAFE_INTEGER;
+
+export interface Claim {
+  readonly nowMs: number;
+  readonly limit: number;
+  /** Firms that have their share already. */
+  readonly busyFirms: readonly number[];
+  /** The same of applications, over all firms. */
+  readonly busyApplications: readonly number[];
+}
+
+/** Takes subscriptions that are due, the longest due first. */
+export async function claimDue(
+  database: Database,
+  { nowMs, limit, busyFirms, busyApplications }: Claim,
+): Promise<readonly DueSubscription[]> {
+  return await database.query<DueSubscription>(sql`
+    UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM (
+      SELECT firm, id FROM subscription_due
+      WHERE due <= ${nowMs} AND leased <= ${nowMs} AND firm <> ALL (${encodeIntegerArray(busyFirms)}::int[])
+        AND application <> ALL (${encodeIntegerArray(busyApplications)}::int[])
+      ORDER BY due LIMIT ${limit} FOR UPDATE SKIP LOCKED) c
+    JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
+    WHERE d.firm = c.firm AND d.id = c.id
+    RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
+}
+
+/** Holds what was taken for longer. */
+export async function renewLeases(
+  database: Database,
+  held: readonly Pick<DueSubscription, 'firm' | 'id'>[],
+  nowMs: number,
+): Promise<void> {
+  if (held.length === 0) return;
+  const firms = encodeIntegerArray(held.map(({ firm }) => firm));
+  const ids = encodeTextArray(held.map(({ id }) => id));
+  await database.query(sql`
+    UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM unnest(${firms}::int[], ${ids}::text[]) AS h(firm, id)
+    WHERE d.firm = h.firm AND d.id = h.id`);
+}
+
+/** Gives one back, and notes when something is to be done for it next. */
+export async function releaseDue(database: Database, firm: number, id: string, nowMs: number): Promise<void> {
+  await database.transaction(firm, async (tx) => {
+    // What is admitted meanwhile waits for this row, and then finds the due time of here.
+    await tx.query(sql`SELECT FROM subscription WHERE firm = ${firm} AND id = ${id} FOR UPDATE`);
+    await tx.query(sql`
+      UPDATE subscription_due d SET leased = 0, due = COALESCE((
+        SELECT LEAST(COALESCE(s.ends, ${never}), CASE s.status
+          WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
+          WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
+            ELSE s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent) END
+          WHEN 'error' THEN s.ended + ${eventsKeptMs} ELSE ${never} END)
+        FROM subscription s WHERE s.firm = ${firm} AND s.id = ${id}), ${never})
+      WHERE d.firm = ${firm} AND d.id = ${id}`);
+  });
+}

@@ -1,0 +1,218 @@
+/**
+ * The work for subscriptions beside the requests: changes are looked at as soon as there are any, and what is due is done by any
+ * number of processes together. Where no subscription is active the database is asked once in a while whether one is; while
+ * changes come it is asked every few milliseconds, by one statement for all firms (docs/decisions/0309).
+ */
+
+import { buildJsonRequest } from '../../base/worst-case.ts';
+import { type Database, pointRead } from '../../database/database.ts';
+import { sql } from '../../database/sql.ts';
+import type { DeclaredJob } from '../../jobs/declared-job.ts';
+import type { Job, Progress } from '../../jobs/jobs.ts';
+import { openKeptConnections } from '../../outbound/kept-connections.ts';
+import type { FeatureServices } from '../feature.ts';
+import { admitNext, listFeeds, openKnown } from './admission.ts';
+import { attend } from './delivery.ts';
+import { claimDue, type DueSubscription, leaseMs, renewLeases } from './due.ts';
+import { askedChannel } from './store.ts';
+
+/** Pauses between two looks: while changes come, and while none do; each look without any makes the pause longer. */
+const busyPauseMs = 20;
+const idlePauseMs = 400;
+
+/** Where no subscription is active: until one is asked for, which a notification tells; this is for those that are lost. */
+const sleepMs = 5_000;
+
+/** Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. */
+const sendingMax = 64;
+const shareMax = { firm: 16, application: 32 } as const;
+const takenMax = 16;
+
+export const subscriptionsJob: DeclaredJob<FeatureServices> = {
+  firmJob: 'subscriptions',
+  worstCase: {
+    because: 'a subscription whose criteria each change of the type is searched by',
+    request: ({ next }) =>
+      buildJsonRequest('POST', 'Subscription', {
+        resourceType: 'Subscription',
+        status: 'requested',
+        reason: `Siege ${next()}`,
+        criteria: 'Patient?name:contains=a&address:contains=b&birthdate=ge1900-01-01',
+        channel: { type: 'rest-hook', endpoint: 'https://subscriber.example.com/siege' },
+      }),
+  },
+  open: openSubscriptionsJob,
+};
+
+function openSubscriptionsJob(services: FeatureServices): Job {
+  const { database } = services;
+  const looking = openLooking(services);
+  const sending = openSending(services);
+  const asking = openAsking(database);
+  let pauseMs = idlePauseMs;
+  let running: Promise<Progress> | undefined;
+
+  const run = async (): Promise<Progress> => {
+    await asking.begin();
+    await sending.renew();
+    const looked = await looking.look();
+    const taken = await sending.claim();
+    const isBusy = looked.hasMoved || taken > 0 || sending.count() > 0;
+    pauseMs = isBusy ? busyPauseMs : looked.isAsleep ? sleepMs : Math.min(idlePauseMs, pauseMs * 2);
+    if (looked.hasMore) return 'more';
+    return taken > 0 || sending.count() > 0 ? 'waiting' : 'done';
+  };
+
+  return {
+    name: 'subscriptions',
+    get pauseMs() {
+      return pauseMs;
+    },
+    woken: asking.wait,
+    async run() {
+      // One after another: what one has taken up, another would not see.
+      while (running !== undefined) await running.catch(() => undefined);
+      running = run().finally(() => {
+        running = undefined;
+      });
+      return await running;
+    },
+    async stop() {
+      await sending.stop();
+      await asking.stop();
+    },
+  };
+}
+
+/** What the feed of all firms showed at the last look. */
+interface Seen {
+  /** Number of the next transaction that writes. */
+  readonly next: string;
+  /** No transaction was under way that writes: all that any has written was looked at. */
+  readonly isSettled: boolean;
+}
+
+interface Looked {
+  /** No subscription admits anything. */
+  readonly isAsleep: boolean;
+  readonly hasMoved: boolean;
+  readonly hasMore: boolean;
+}
+
+/** Looking at the changes of all firms with subscriptions. */
+function openLooking(services: FeatureServices) {
+  const { database, log } = services;
+  const known = openKnown();
+  let seen: Seen | undefined;
+  return {
+    async look(): Promise<Looked> {
+      const looked = { isAsleep: false, hasMoved: false, hasMore: false };
+      const feeds = await listFeeds(database);
+      if (feeds.length === 0) return { ...looked, isAsleep: true };
+      const before = seen;
+      seen = await readOrder(services);
+      // A subscription that began meanwhile has its place before what comes next, so nothing is missed by not looking.
+      if (before?.isSettled === true && before.next === seen.next) return looked;
+      for (const feed of feeds) {
+        try {
+          const progress = await admitNext(services, feed, known);
+          if (progress === 'more' || progress === 'raced') looked.hasMore = true;
+          if (progress !== 'still') looked.hasMoved = true;
+        } catch (error) {
+          seen = undefined;
+          log.error(
+            { err: error, firm: feed.firm },
+            'changes could not be looked at for subscriptions and will be again',
+          );
+        }
+      }
+      if (looked.hasMore) seen = undefined;
+      return looked;
+    },
+  };
+}
+
+/** Attending to what is due, so much at once that no firm takes the place of others. */
+function openSending(services: FeatureServices) {
+  const { database, clock, log } = services;
+  const stopping = new AbortController();
+  const connections = openKeptConnections();
+  const underWay = new Map<string, { readonly due: DueSubscription; readonly done: Promise<void> }>();
+  let renewedMs = performance.now();
+
+  const begin = (due: DueSubscription): void => {
+    const key = `${due.firm} ${due.id}`;
+    const done = attend(services, due, { signal: stopping.signal, connections })
+      .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
+      .finally(() => underWay.delete(key));
+    underWay.set(key, { due, done });
+  };
+
+  /** Those that have their share already. */
+  const listBusy = (of: 'firm' | 'application'): readonly number[] => {
+    const counts = new Map<number, number>();
+    for (const { due } of underWay.values()) counts.set(due[of], (counts.get(due[of]) ?? 0) + 1);
+    return [...counts].filter(([, count]) => count >= shareMax[of]).map(([number]) => number);
+  };
+
+  return {
+    count: () => underWay.size,
+    /** How many were taken. */
+    async claim(): Promise<number> {
+      const limit = Math.min(sendingMax - underWay.size, takenMax);
+      if (limit <= 0 || stopping.signal.aborted) return 0;
+      const busy = { busyFirms: listBusy('firm'), busyApplications: listBusy('application') };
+      const taken = await claimDue(database, { nowMs: clock.now(), limit, ...busy });
+      for (const due of taken) begin(due);
+      return taken.length;
+    },
+    async renew(): Promise<void> {
+      if (performance.now() - renewedMs < leaseMs / 3) return;
+      renewedMs = performance.now();
+      const held = [...underWay.values()].map(({ due }) => due);
+      await renewLeases(database, held, clock.now());
+    },
+    async stop(): Promise<void> {
+      stopping.abort();
+      await Promise.all([...underWay.values()].map(({ done }) => done));
+      connections.close();
+    },
+  };
+}
+
+/** Being told that a subscription was asked for, so that an idle service need not look for one often. */
+function openAsking(database: Pick<Database, 'listen'>) {
+  let isAsked = false;
+  let wake: (() => void) | undefined;
+  let listening: Promise<() => Promise<void>> | undefined;
+  return {
+    async begin(): Promise<void> {
+      listening ??= database.listen(askedChannel, () => {
+        isAsked = true;
+        wake?.();
+      });
+      await listening;
+      isAsked = false;
+    },
+    wait: (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        if (isAsked) resolve();
+        wake = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      }),
+    async stop(): Promise<void> {
+      await (await listening?.catch(() => undefined))?.();
+    },
+  };
+}
+
+/** One cheap statement. The number of a transaction is given when it first writes, so none commits a version unseen. */
+async function readOrder({ database }: Pick<FeatureServices, 'database'>): Promise<Seen> {
+  const [row] = await database.query<Seen>(
+    sql`
+    SELECT pg_snapshot_xmax(s.now)::text AS next, pg_snapshot_xmin(s.now) = pg_snapshot_xmax(s.now) AS "isSettled"
+    FROM (SELECT pg_current_snapshot() AS now) s`,
+    pointRead,
+  );
+  return row ?? { next: '', isSettled: false };
+}

@@ -1,0 +1,98 @@
+// Several processes, and endpoints that are slow: what one leaves is taken by another, and nobody waits for anybody else's endpoint.
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import { sql } from '../../../src/database/sql.ts';
+import { patient } from '../../support/records.ts';
+import { makeApplication, makeFirm, openCaller } from '../../support/service.ts';
+import { openReceiver, openSubscriptionService, settle, statusOf, subscribe, topicBase } from './world.ts';
+
+const service = await openSubscriptionService({ after });
+const { database, clock } = service.platform;
+const maple = await makeFirm(service, 'maple');
+const application = await makeApplication(service, 'Everything', ['acl/*'], [maple]);
+const caller = await openCaller(service, application, maple);
+const topic = `${topicBase}/patient-changed`;
+
+test('what a process has taken and left is taken by another five seconds later', async () => {
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, topic, receiver.url);
+  // As a process leaves it that dies.
+  await database.query(sql`UPDATE subscription_due SET leased = ${clock.now() + 5_000} WHERE id = ${id}`);
+  await caller.send('POST', 'Patient', patient('Taken'));
+  await settle(service);
+  assert.equal(receiver.received.length, 1);
+  service.clock.advance(5_000);
+  await settle(service);
+  assert.equal(receiver.received.length, 2);
+});
+
+test('an endpoint that does not answer keeps no other from its events', async () => {
+  const url = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition/backport-timeout';
+  const slow = await openReceiver({ after });
+  const quick = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, topic, slow.url, { extension: [{ url, valueUnsignedInt: 1 }] });
+  await subscribe(service, caller, topic, quick.url);
+  slow.answers.push({ status: 0 }, { status: 0 });
+  await caller.send('POST', 'Patient', patient('Slow'));
+  await settle(service);
+  service.clock.advance(5_000);
+  await caller.send('POST', 'Patient', patient('Quick'));
+  await settle(service);
+  const events = quick.received.flatMap((each) => statusOf(each).events ?? []);
+  assert.equal(events.length, 2);
+  const { json } = await caller.get(`Subscription/${id}`);
+  assert.equal(json.status, 'active');
+  assert.match(json.error, /the endpoint was not answered in time/);
+  const state = await caller.get(`Subscription/${id}/$status`);
+  const { parameter } = state.json.entry[0].resource;
+  assert.deepEqual(parameter.slice(1), [
+    { name: 'topic', valueCanonical: topic },
+    { name: 'status', valueCode: 'active' },
+    { name: 'type', valueCode: 'query-status' },
+    { name: 'events-since-subscription-start', valueString: '2' },
+  ]);
+});
+
+test('a new version of what is told is not asked for again by who changes nothing, and a new endpoint is', async () => {
+  const first = await openReceiver({ after });
+  const second = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, topic, first.url);
+  const { json } = await caller.get(`Subscription/${id}`);
+  const moved = { ...json, channel: { ...json.channel, endpoint: second.url } };
+  const put = await caller.send('PUT', `Subscription/${id}`, moved);
+  assert.equal(put.json.status, 'requested', put.text);
+  await caller.send('POST', 'Patient', patient('Moved'));
+  await settle(service);
+  assert.equal(first.received.length, 1);
+  assert.deepEqual(
+    second.received.map((each) => statusOf(each).type),
+    ['handshake', 'event-notification'],
+  );
+});
+
+test('in a transaction a subscription is made with the rest, or not at all', async () => {
+  const receiver = await openReceiver({ after });
+  const subscription = {
+    resourceType: 'Subscription',
+    status: 'requested',
+    reason: 'Test',
+    criteria: topic,
+    channel: { type: 'rest-hook', endpoint: receiver.url },
+  };
+  const bundleOf = (second: object) => ({
+    resourceType: 'Bundle',
+    type: 'transaction',
+    entry: [
+      { resource: subscription, request: { method: 'POST', url: 'Subscription' } },
+      { resource: second, request: { method: 'POST', url: 'Patient' } },
+    ],
+  });
+  const refused = await caller.send('POST', '', bundleOf({ resourceType: 'Patient', gender: 'nothing' }));
+  assert.equal(refused.status >= 400, true, refused.text);
+  await settle(service);
+  assert.equal(receiver.received.length, 0);
+  const made = await caller.send('POST', '', bundleOf(patient('Together')));
+  assert.equal(made.status, 200, made.text);
+  await settle(service);
+  assert.equal(receiver.received.length >= 1, true);
+});
