@@ -9,6 +9,7 @@ import { systemClock } from '../../packages/server/src/base/clock.ts';
 import { readConfig } from '../../packages/server/src/base/config.ts';
 import { makeSecret } from '../../packages/server/src/base/ids.ts';
 import { openLog } from '../../packages/server/src/base/log.ts';
+import { listProblemLines } from '../../packages/server/src/cli/importing/problem.ts';
 import { loadResources } from '../../packages/server/src/cli/loading.ts';
 import { loadPractice } from '../../packages/server/src/cli/sandbox/practice.ts';
 import { type Database, openDatabase } from '../../packages/server/src/database/database.ts';
@@ -106,8 +107,8 @@ async function load(platform: Platform, firm: Firm, { patients }: PracticePlan, 
   const options = { seed, patients, todayMs, firm: firm.prefix, name: firm.name, timeZone };
   const added = await loadResources(platform, firm, originate(generateBusyDays(options)), {
     validate: false,
-    onProblem({ origin, diagnostics }) {
-      throw new Error(`${origin}: ${diagnostics}`);
+    onProblem(problem) {
+      throw new Error(listProblemLines(problem).join('; '));
     },
   });
   return stored + added;

@@ -67,6 +67,7 @@ export interface Platform {
   readonly log: Log;
   readonly keys: Keys;
   readonly secrets: Secrets;
+  readonly connections: Pick<Connections, 'owner' | 'runtime'>;
   readonly database: Database;
   readonly store: ResourceStore;
   /** Where the bytes of documents lie. */
@@ -110,6 +111,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       log,
       keys,
       secrets,
+      connections,
       database,
       store: openStore(database, openProver(secrets), clock),
       content: openContent(config),

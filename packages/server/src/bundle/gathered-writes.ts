@@ -48,6 +48,7 @@ export function gatherWrites(scope: TenantScope, store: ResourceStore) {
     selectCount: (...args) => after(() => store.selectCount(...args)),
     selectEstimate: (...args) => after(() => store.selectEstimate(...args)),
     ...featureStatements(store, after, answers),
+    createMany: (...args) => after(() => store.createMany(...args)),
     writeMany: (inside, writes) => after(() => store.writeMany(inside, answers.forgetting(writes))),
     transaction: (_scope, work) => work(gathered),
     exclusively: (inside, name, work) => after(() => store.exclusively(inside, name, () => work(gathered))),

@@ -7,6 +7,10 @@ export interface Line {
   readonly number: number;
   /** Without the line's end; undefined when there are more than `bytesMax`. */
   readonly bytes: Buffer | undefined;
+  /** Where it begins in the stream, in bytes. */
+  readonly from: number;
+  /** Where the next one begins. */
+  readonly next: number;
 }
 
 const lineFeed = 0x0a;
@@ -20,13 +24,16 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, bytesMax: number
   let number = 1;
   let parts: Buffer[] = [];
   let length = 0;
+  let start = 0;
   const keep = (part: Buffer): void => {
     length += part.length;
     if (length > bytesMax) parts = [];
     else if (part.length > 0) parts.push(part);
   };
-  const finish = (): Line => {
-    const line = { number, bytes: length > bytesMax ? undefined : withoutReturn(joined(parts)) };
+  const finish = (endBytes: number): Line => {
+    const next = start + length + endBytes;
+    const line = { number, bytes: length > bytesMax ? undefined : withoutReturn(joined(parts)), from: start, next };
+    start = next;
     number += 1;
     parts = [];
     length = 0;
@@ -36,12 +43,12 @@ export async function* readLines(chunks: AsyncIterable<Buffer>, bytesMax: number
     let from = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
       keep(chunk.subarray(from, end));
-      yield finish();
+      yield finish(1);
       from = end + 1;
     }
     keep(chunk.subarray(from));
   }
-  if (length > 0) yield finish();
+  if (length > 0) yield finish(0);
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

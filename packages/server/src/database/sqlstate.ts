@@ -94,6 +94,12 @@ export function isUnknownKey(error: unknown): boolean {
   return cause instanceof Error && cause.message.startsWith('SQLSTATE PX001:');
 }
 
+/** Whether what `toThrowable` has made says that a version came too late: with a new time it is taken. */
+export function isTooLate(error: unknown): boolean {
+  const cause = error instanceof PraxisError ? error.details.cause : undefined;
+  return cause instanceof Error && cause.message.startsWith(`SQLSTATE ${tooLate}:`);
+}
+
 /** Whether the database server ended the session along with the error. */
 export function isFatal(error: unknown): boolean {
   const severity = serverMessageOf(error)?.severity;

@@ -13,18 +13,22 @@ export const alternativeUrl = 'https://praxis.health/fhir/StructureDefinition/al
  * 200 characters of a body, so `diagnostics` stands before what programs read.
  */
 export function buildErrorOutcome(error: PraxisError): Disclosed<string> {
-  const issues = error.issues.map((issue) => ({
+  return markServerWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: describeIssues(error) }));
+}
+
+/** The issues of an OperationOutcome, in their order; what an issue lacks is undefined. */
+export function describeIssues({ code, issues }: Pick<PraxisError, 'code' | 'issues'>) {
+  return issues.map((issue) => ({
     severity: issue.severity ?? 'error',
-    code: issue.issue ?? errorTable[error.code].issue,
+    code: issue.issue ?? errorTable[code].issue,
     diagnostics: issue.diagnostics,
     expression: issue.expression,
     details: {
-      coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code: error.code }],
+      coding: [{ system: 'https://praxis.health/fhir/CodeSystem/error', code }],
       text: issue.diagnostics,
     },
     extension: issue.alternative && [{ url: alternativeUrl, valueReference: issue.alternative }],
   }));
-  return markServerWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue: issues }));
 }
 
 /**

@@ -128,3 +128,12 @@ export interface CurrentVersion extends ResourceKey {
   readonly versionId: number;
   readonly deleted: boolean;
 }
+
+/** A number of matches that is cheap to tell. */
+export interface Estimate {
+  readonly total: number;
+  /** Not all were asked whether they match. */
+  readonly sampled: boolean;
+  /** There are more than were counted. */
+  readonly bounded: boolean;
+}

@@ -134,29 +134,27 @@ export const statements = {
    * (storage/completeness.ts). Writes that bring the index rows of the version before occur once each.
    */
   write(scope: TenantScope, writes: readonly ResourceWrite[], { prove, keys, lockWaitMs }: WriteOptions): Sql {
-    const { firm, application, epoch } = scope;
-    const { token, reference, date, string, number } = indexArrays(writes);
-    const notedRows = writes.map((write) => noteWrite(scope, write, prove));
-    const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
+    const { firm, application } = scope;
     return sql`
       SELECT outcome, vid FROM praxis_write_resources(
-        in_firm => ${firm}, in_application => ${application},
-        in_access_epoch => CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${epoch}::bigint)${lockWait(lockWaitMs)} END,
-        in_rtype => ${encodeIntegerArray(writes.map(({ type }) => getTypeNumber(type)))},
-        in_id => ${encodeTextArray(writes.map(({ id }) => id))},
+        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epochInTime(scope, writes, lockWaitMs)},
+        ${contentArguments(writes)},
         in_expected => ${encodeIntegerArray(writes.map(({ expectedVersion }) => expectedVersion))},
-        in_lu => ${encodeIntegerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
-        in_content => ${encodeContentArray(writes.map(({ content }) => (content === null ? null : getStoredText(content))))},
         audit_interaction => ${encodeTextArray(writes.map(({ audit }) => audit.interaction))},
-        audit_rows => ${encodeRows(notedRows, keys)}::audit_row[], audit_new => ${encodeNewKeys(keys)}::json,
-        token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
-        reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
-        date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
-        string_row => ${string[0]}, string_param => ${string[1]}, string_value => ${string[2]}, string_original => ${string[3]},
-        number_row => ${number[0]}, number_param => ${number[1]}, number_lo => ${number[2]}, number_hi => ${number[3]},
-        number_system => ${number[4]}, number_code => ${number[5]},
-        in_rules => ${encodeIntegerArray(writes.map(({ indexRules }) => indexRules ?? 'NULL'))},
+        ${auditArguments(scope, writes, { prove, keys })},
+        ${indexArguments(writes)},
         in_partial => ${encodeIntegerArray(writes.map(({ indexBefore }) => String(indexBefore !== undefined)))})`;
+  },
+
+  /** Of resources that are not there, not even deleted; the transaction has its id first, as for `write`. */
+  create(scope: TenantScope, writes: readonly ResourceWrite[], { prove, keys }: WriteOptions): Sql {
+    const { firm, application } = scope;
+    return sql`
+      SELECT praxis_create_resources(
+        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epochInTime(scope, writes, undefined)},
+        ${contentArguments(writes)},
+        ${auditArguments(scope, writes, { prove, keys })},
+        ${indexArguments(writes)}) AS written`;
   },
 } as const;
 
@@ -167,6 +165,37 @@ export interface WriteOptions {
   readonly prove?: Prover | undefined;
   /** How long the statement, which is a transaction of its own, waits for the locks of others, in ms; absent: as others do. */
   readonly lockWaitMs?: number | undefined;
+}
+
+/** The epoch of the caller, unless a version would come too late: asked when the transaction has its id. */
+function epochInTime(scope: TenantScope, writes: readonly ResourceWrite[], lockWaitMs: number | undefined): Sql {
+  const earliest = writes.reduce((least, { lastUpdatedMs }) => Math.min(least, lastUpdatedMs), endOfTimeMs);
+  return sql`CASE WHEN pg_current_xact_id() IS NOT NULL THEN praxis_in_time(${toServiceTime(scope, earliest)}::bigint, ${scope.epoch}::bigint)${lockWait(lockWaitMs)} END`;
+}
+
+function contentArguments(writes: readonly ResourceWrite[]): Sql {
+  return sql`
+        in_rtype => ${encodeIntegerArray(writes.map(({ type }) => getTypeNumber(type)))},
+        in_id => ${encodeTextArray(writes.map(({ id }) => id))},
+        in_lu => ${encodeIntegerArray(writes.map(({ lastUpdatedMs }) => lastUpdatedMs))},
+        in_content => ${encodeContentArray(writes.map(({ content }) => (content === null ? null : getStoredText(content))))},
+        in_rules => ${encodeIntegerArray(writes.map(({ indexRules }) => indexRules ?? 'NULL'))}`;
+}
+
+function auditArguments(scope: TenantScope, writes: readonly ResourceWrite[], { prove, keys }: WriteOptions): Sql {
+  const rows = writes.map((write) => noteWrite(scope, write, prove));
+  return sql`audit_rows => ${encodeRows(rows, keys)}::audit_row[], audit_new => ${encodeNewKeys(keys)}::json`;
+}
+
+function indexArguments(writes: readonly ResourceWrite[]): Sql {
+  const { token, reference, date, string, number } = indexArrays(writes);
+  return sql`
+        token_row => ${token[0]}, token_param => ${token[1]}, token_system => ${token[2]}, token_code => ${token[3]},
+        reference_row => ${reference[0]}, reference_param => ${reference[1]}, reference_target_rtype => ${reference[2]}, reference_target_id => ${reference[3]},
+        date_row => ${date[0]}, date_param => ${date[1]}, date_lo => ${date[2]}, date_hi => ${date[3]},
+        string_row => ${string[0]}, string_param => ${string[1]}, string_value => ${string[2]}, string_original => ${string[3]},
+        number_row => ${number[0]}, number_param => ${number[1]}, number_lo => ${number[2]}, number_hi => ${number[3]},
+        number_system => ${number[4]}, number_code => ${number[5]}`;
 }
 
 /** Added to a number, it changes nothing of it; evaluated before anything is locked. */

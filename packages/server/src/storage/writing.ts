@@ -7,7 +7,7 @@ import type { Prover } from '../audit/proof.ts';
 import { isUnknownKey } from '../database/sqlstate.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { ResourceWrite, WriteOutcome } from './resources.ts';
-import { type OutcomeRow, readOutcome } from './rows.ts';
+import { type OutcomeRow, readOutcome, refuseStale } from './rows.ts';
 import type { Send } from './statement-runner.ts';
 import { statements } from './statements.ts';
 
@@ -59,6 +59,34 @@ export async function sendOnce(
     else keys.forget();
     return outcomes;
   } catch (error) {
+    if (isUnknownKey(error)) forget();
+    throw error;
+  }
+}
+
+/**
+ * Writes first versions of resources, which are all written or, after an error, none.
+ * @throws TypeError for definitions of search parameters, which change what is indexed; PraxisError `stale-access`
+ */
+export async function sendCreates(
+  send: Send,
+  scope: TenantScope,
+  writes: readonly ResourceWrite[],
+  { prove, begin, forget }: Noting,
+): Promise<void> {
+  if (writes.some(({ type, expectedVersion }) => type === 'SearchParameter' || expectedVersion !== 0))
+    throw new TypeError('search parameters and later versions are written one by one');
+  const keys = begin(scope.firm);
+  try {
+    const [row] = await send<{ readonly written: boolean }>(
+      scope,
+      statements.create(scope, writes, { prove, keys }),
+      {},
+    );
+    if (row?.written !== true) refuseStale();
+    keys.commit();
+  } catch (error) {
+    keys.forget();
     if (isUnknownKey(error)) forget();
     throw error;
   }

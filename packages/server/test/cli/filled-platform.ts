@@ -17,6 +17,8 @@ import { sealNext } from '../../src/audit/sealing.ts';
 import { beginExport, findExport, keepPlanned, readMoment } from '../../src/bulk-export/store.ts';
 import { listTables } from '../../src/cli/backup/tables.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
+import { describeProblem } from '../../src/cli/importing/problem.ts';
+import { holdRun, noteRange } from '../../src/cli/importing/runs.ts';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { reconcile } from '../../src/indexing/reconcile.ts';
@@ -113,6 +115,7 @@ export async function fillPlatform(platform: Platform, files: ScratchDirectory):
   await keepContents(platform, maple);
   await keepExport(platform, maple);
   await keepEvents(platform, maple);
+  await keepImport(platform, maple);
   await noteJobFailure(database, 'waiting-list', maple.id, { reason: 'invariant-broken', nowMs: startMs });
 }
 
@@ -157,6 +160,17 @@ async function keepExport({ store, database, clock }: Platform, firm: Firm): Pro
   const after = { lastUpdatedMs: startMs, seq: 1 };
   const planned = { files: 1, typeIndex: 0, after, open: { keys, bytes: 100 }, gone: ['b'] };
   assert.ok(await keepPlanned(store, scope, begun, [file], planned));
+}
+
+/** An import that was interrupted. */
+async function keepImport(platform: Platform, firm: Firm): Promise<void> {
+  const { store, database, clock } = platform;
+  const scope = await openOperatorScope(database, clock, firm);
+  const run = await holdRun(platform, scope, { fingerprint: Buffer.alloc(32, 3), files: 1, bytes: 10 }, false);
+  const range = { file: 0, from: { byte: 0, entry: 0 }, to: { byte: 5, entry: 1 }, toLine: 2 };
+  const counts = { stored: 1, skipped: 0, refused: 1 };
+  const told = { problems: [describeProblem('a.ndjson:1', 'duplicate', 'is there')], notes: { words: 1 } };
+  await store.transaction(scope, (inside) => noteRange(inside, scope, run, range, { ...counts, ...told }));
 }
 
 /** A calendar, holidays, and a hold. */

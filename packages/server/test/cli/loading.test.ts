@@ -1,7 +1,8 @@
 /** Storing many resources at once: what one failure costs, and how far reading runs ahead of writing. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import type { LoadItem, LoadProblem } from '../../src/cli/loading.ts';
+import type { ImportItem } from '../../src/cli/importing/plan-batch.ts';
+import type { ImportProblem } from '../../src/cli/importing/problem.ts';
 import { loadResources } from '../../src/cli/loading.ts';
 import { sql } from '../../src/database/sql.ts';
 import { changeRights } from '../../src/tenancy/epochs.ts';
@@ -11,7 +12,7 @@ import { makeFirm, openTestPlatform } from './platform.ts';
 
 const platform = await openTestPlatform({ after });
 
-const item = (id: string, size = 0): LoadItem => ({
+const item = (id: string, size = 0): ImportItem => ({
   resource: { resourceType: 'Patient', id },
   origin: `line ${id}`,
   size,
@@ -19,17 +20,17 @@ const item = (id: string, size = 0): LoadItem => ({
 
 interface Loaded {
   readonly stored: number;
-  readonly problems: readonly LoadProblem[];
+  readonly problems: readonly ImportProblem[];
   /** What `onProgress` was told. */
   readonly progress: readonly number[];
 }
 
 async function load(
   firm: Firm,
-  items: Iterable<LoadItem> | AsyncIterable<LoadItem>,
+  items: Iterable<ImportItem> | AsyncIterable<ImportItem>,
   onProgress?: (stored: number) => void,
 ): Promise<Loaded> {
-  const problems: LoadProblem[] = [];
+  const problems: ImportProblem[] = [];
   const progress: number[] = [];
   const stored = await loadResources(platform, firm, items, {
     validate: true,
@@ -73,14 +74,14 @@ test('what the database refuses is told, and stops nothing else of its batch', a
     problems.map(({ origin }) => origin),
     ['line refused-1', 'line refused-2'],
   );
-  for (const { diagnostics } of problems) assert.match(diagnostics, /SQLSTATE 23514/);
+  for (const { issues } of problems) assert.match(issues[0]?.diagnostics ?? '', /SQLSTATE 23514/);
   assert.deepEqual(await idsAt(firm), ['a', 'b', 'c', 'd']);
 });
 
 test('a source that fails in the middle fails the whole, and what was told as stored is', async () => {
   const firm = await makeFirm(platform, 'failing');
   let told = 0;
-  async function* items(): AsyncGenerator<LoadItem> {
+  async function* items(): AsyncGenerator<ImportItem> {
     for (let index = 0; index < 700; index += 1) yield item(`p${index}`);
     throw new Error('the disk is gone');
   }
@@ -98,7 +99,7 @@ test('a source that fails in the middle fails the whole, and what was told as st
 
 test('rights of the operator that change in the middle change nothing', async () => {
   const firm = await makeFirm(platform, 'changing');
-  async function* items(): AsyncGenerator<LoadItem> {
+  async function* items(): AsyncGenerator<ImportItem> {
     for (let index = 0; index < 1000; index += 1) {
       if (index % 300 === 0) await changeRights(platform.database, { firm: firm.id }, async () => undefined);
       yield item(`p${index}`);
@@ -141,7 +142,7 @@ test('reading runs ahead of writing by a few batches, of small resources and of 
     let read = 0;
     let ahead = 0;
     let written = 0;
-    function* items(): Generator<LoadItem> {
+    function* items(): Generator<ImportItem> {
       for (let index = 0; index < 1200; index += 1) {
         read += 1;
         ahead = Math.max(ahead, read - written);

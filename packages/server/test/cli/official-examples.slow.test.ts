@@ -11,10 +11,9 @@ import { fileURLToPath } from 'node:url';
 import { formatDecimal, isRawDecimal, type JsonObject, type JsonValue, parseJson } from '@praxis/fhir';
 import { rejectedExamples } from '../../../fhir/test/rejected-examples.ts';
 import { getStoredText } from '../../src/access/disclosure.ts';
-import { makeResourceId } from '../../src/base/ids.ts';
 import { importFiles } from '../../src/cli/importing/files.ts';
-import { readItems } from '../../src/cli/importing/items.ts';
-import { type LoadProblem, loadResources } from '../../src/cli/loading.ts';
+import { importFilesAt } from '../../src/cli/importing/import-files.ts';
+import type { ImportProblem } from '../../src/cli/importing/problem.ts';
 import { openOperatorScope } from '../../src/tenancy/operator.ts';
 import { makeFirm, openTestPlatform } from './platform.ts';
 
@@ -34,24 +33,29 @@ const notExecuted: Readonly<Record<string, readonly string[]>> = {
 const platform = await openTestPlatform({ after });
 const firm = await makeFirm(platform, 'maple');
 const scope = await openOperatorScope(platform.database, platform.clock, firm);
-const problems: LoadProblem[] = [];
-const onProblem = (problem: LoadProblem): void => void problems.push(problem);
+const problems: ImportProblem[] = [];
 const files = await importFiles(names.map((name) => folder + name));
-const newId = (): string => makeResourceId(platform.clock);
-const stored = await loadResources(platform, firm, readItems(files, { newId, onProblem }), {
+const { stored } = await importFilesAt(platform, firm, files, {
+  mode: 'upsert',
   validate: true,
-  onProblem,
+  lenientInvariants: true,
+  isAnew: false,
+  checksReferences: false,
+  onContinue: () => undefined,
+  onProblem: (problem) => void problems.push(problem),
+  onProgress: () => undefined,
 });
 
 test('what is refused has a listed defect, or is a request in a Bundle', () => {
   assert.equal(names.length, 746);
   const refused: Record<string, number> = {};
   const requests: Record<string, string[]> = {};
-  for (const { origin, diagnostics, more = [] } of problems) {
+  for (const { origin, issues } of problems) {
+    const [{ diagnostics } = { diagnostics: '' }] = issues;
     const name = origin.slice(folder.length);
     const [, what] =
       /^Bundle\.entry\[\d+\]\.request\.\w+: (\w+) (?:is|are) not executed by an import$/.exec(diagnostics) ?? [];
-    if (what === undefined) refused[name] = 1 + more.length;
+    if (what === undefined) refused[name] = issues.length;
     else requests[name] = [...(requests[name] ?? []), what];
   }
   const listed = Object.entries(rejectedExamples).map(([name, defects]) => [

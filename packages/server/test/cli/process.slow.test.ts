@@ -1,12 +1,14 @@
 /**
  * Import, export, backup and restore as people run them: exit status, standard output and standard error.
- * Slow: starts a process for each command.
+ * Slow: starts a process for each command, and kills some.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeSecret } from '../../src/base/ids.ts';
+import { sql } from '../../src/database/sql.ts';
 import { ensureDefaultEnvironments } from '../../src/tenancy/environments.ts';
 import { createFirm } from '../../src/tenancy/firms.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -14,7 +16,7 @@ import { makeDataDir } from '../support/embedded.ts';
 import { runPraxis, startPraxis } from './praxis-process.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
 
-const { connections, runtime } = await openTestDatabase({ after });
+const { connections, owner, runtime } = await openTestDatabase({ after });
 await ensureDefaultEnvironments(runtime);
 await createFirm(runtime, { environment: 'sandbox', prefix: 'maple', name: 'Maple', timeZone: 'America/New_York' });
 const files = openScratchDirectory({ after });
@@ -99,4 +101,67 @@ test('an embedded database is backed up and restored in another data directory, 
   const rows = / rows in /.exec(made.stdout)?.index ?? 0;
   assert.ok(rows > 0, made.stdout);
   assert.match(restored.stdout, new RegExp(`^${made.stdout.slice(0, rows)} rows restored from `));
+});
+
+test('an import in threads that is killed again and again stores all, each once, in the order of the files', async () => {
+  const firm = await createFirm(runtime, {
+    environment: 'sandbox',
+    prefix: 'oak',
+    name: 'Oak',
+    timeZone: 'America/New_York',
+  });
+  const many = 6_000;
+  const changed = Array.from({ length: 300 }, (_, index) => ({
+    resourceType: 'Patient',
+    id: `same${index % 3}`,
+    name: [{ text: `${index}` }],
+  }));
+  const changes = changed.map((each) => `${JSON.stringify(each)}\n`).join('');
+  const file = files.write(
+    'killed.ndjson',
+    `${changes}${patients(many)}{"resourceType":"Patient","gender":"x"}\n${changes}`,
+  );
+  const errors = path.join(files.path, 'killed-errors.ndjson');
+  const line = ['import', file, '--firm', 'oak', '--threads', '2'] as const;
+  const count = async (): Promise<number> => {
+    const [row] = await owner.query<{ stored: number }>(
+      sql`SELECT count(*) AS stored FROM resource_version WHERE firm = ${firm.id}`,
+    );
+    return row?.stored ?? 0;
+  };
+  let kills = 0;
+  for (let before = 0; before < 4_000; before = await count()) {
+    const child = startPraxis(environment, ...line);
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    // As soon as it has stored something more, wherever it is then.
+    while (child.exitCode === null && (await count()) <= before) await delay(5);
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+    await ended;
+    kills += 1;
+  }
+  assert.ok(kills >= 2, `${kills} kills`);
+  const last = await runPraxis(environment, ...line, '--errors', errors);
+  assert.match(last.stderr, /^continues an import that was interrupted: [\d,]+ resources are stored\n/);
+  assert.match(last.stdout, /^6,600 resources stored at oak, 1 refused \([^\n]*\)\n$/);
+  assert.equal(last.status, 1);
+  assert.equal(JSON.parse(readFileSync(errors, 'utf8')).issue[0].location[0], `${file}:${300 + many + 1}`);
+  const rows = await owner.query(sql`
+    SELECT count(*) AS resources, sum(vid) AS versions, (SELECT count(*) FROM resource_version WHERE firm = ${firm.id}) AS stored,
+      (SELECT count(*) FROM audit_ledger WHERE firm = ${firm.id} AND interaction IN ('create', 'update')) AS noted,
+      (SELECT count(*) FROM import_range WHERE firm = ${firm.id}) AS ranges
+    FROM resource WHERE firm = ${firm.id}`);
+  assert.deepEqual(rows, [
+    { resources: many + 3, versions: many + 600, stored: many + 600, noted: many + 600, ranges: 0 },
+  ]);
+  const texts = await owner.query<{ texts: string[] }>(sql`
+    SELECT array_agg(content::json #>> '{name,0,text}' ORDER BY vid) AS texts FROM resource_version
+    WHERE firm = ${firm.id} AND id LIKE 'same%' GROUP BY id ORDER BY id`);
+  const inFile = [0, 1, 2].map((rest) => {
+    const once = changed
+      .map((_, index) => index)
+      .filter((index) => index % 3 === rest)
+      .map(String);
+    return { texts: [...once, ...once] };
+  });
+  assert.deepEqual(texts, inFile);
 });

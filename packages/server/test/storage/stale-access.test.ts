@@ -97,6 +97,7 @@ const calls: Record<
   currentVersions: (on, scope) => on.currentVersions(scope, [{ type: 'Patient', id: 'known' }]),
   write: (on, scope) => on.write(scope, resourceWrite('new', 0, { index: indexRows('new') })),
   writeMany: (on, scope) => on.writeMany(scope, [resourceWrite('new'), resourceWrite('known', 1)]),
+  createMany: (on, scope) => on.createMany(scope, [resourceWrite('new')]),
   transaction: (on, scope) => on.transaction(scope, (inside) => inside.write(scope, resourceWrite('new'))),
   exclusively: (on, scope) => on.exclusively(scope, 'name', (inside) => inside.write(scope, resourceWrite('new'))),
   changes: (on, scope) => on.changes(scope, { after: firstPlace, limit: 10, types: undefined, comparedTypes: [] }),

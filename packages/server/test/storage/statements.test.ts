@@ -68,6 +68,7 @@ async function tour(): Promise<Sql[]> {
   await store.portion(maple, { type: undefined, after: undefined, limit: 5, bytesMax: 1_000 });
   for await (const _resource of store.stream(maple, { types: ['Patient'] }));
   await store.transaction(maple, (inside) => inside.write(maple, resourceWrite('two', 1)));
+  await store.createMany(maple, [resourceWrite('many')]);
   await store.exclusively(maple, 'name', async () => undefined);
   return sent;
 }
@@ -90,6 +91,7 @@ const catalogue: Record<keyof typeof statements | 'portion' | 'writeAgain', Sql>
   unlock: statements.unlock(maple, 'name'),
   // The first of a caller brings the caller.
   write: statements.write(maple, [resourceWrite('two', 2)], { keys }),
+  create: statements.create(maple, [resourceWrite('many')], { keys }),
   writeAgain: statements.write(maple, [resourceWrite('two', 2)], { keys }),
 };
 
@@ -133,7 +135,7 @@ async function foundAs({ firm }: typeof maple, statement: Sql): Promise<readonly
 
 for (const [name, statement] of Object.entries(catalogue).filter(
   // What writes is run without its firm in tenancy/request-statements.test.ts; the epoch is the control plane's.
-  ([name]) => !['write', 'writeAgain', 'lock', 'unlock', 'epoch'].includes(name),
+  ([name]) => !['write', 'writeAgain', 'create', 'lock', 'unlock', 'epoch'].includes(name),
 )) {
   test(`${name} without its firm finds the same rows as maple, and none of them as cedar`, async () => {
     const complete = await foundAs(maple, statement);
@@ -146,6 +148,16 @@ for (const [name, statement] of Object.entries(catalogue).filter(
     );
   });
 }
+
+test('inside the function that creates every statement on a tenant table names the firm', async () => {
+  const [source] = await owner.query<{ text: string }>(
+    sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_create_resources'`,
+  );
+  const parts = (source?.text ?? '').split(';').map((part) => part.replaceAll(/\s+/g, ' '));
+  const touching = parts.filter((part) => new RegExp(`\\b(?:INTO|FROM) (?:${tenantTables.join('|')})\\b`).test(part));
+  assert.equal(touching.length, 2 + 3 + 5, 'resource, version, audit three times, and each index table');
+  for (const part of touching) assert.match(part, /\bfirm = in_firm\b|\bin_firm\b.*\bFROM\b/, part);
+});
 
 test('inside the write function every statement on a tenant table names the firm', async () => {
   const [source] = await owner.query<{ text: string }>(

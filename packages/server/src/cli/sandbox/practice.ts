@@ -9,7 +9,9 @@ import { findHolidayVersions, readCalendars } from '../../practice/calendars/sto
 import { buildPracticeRules, generatePractice, type PracticeOptions } from '../../synthetic/practice.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
-import { type LoadItem, loadResources } from '../loading.ts';
+import type { ImportItem } from '../importing/plan-batch.ts';
+import { listProblemLines } from '../importing/problem.ts';
+import { loadResources } from '../loading.ts';
 
 type PracticeSize = Pick<PracticeOptions, 'seed' | 'patients' | 'todayMs'>;
 
@@ -24,8 +26,8 @@ export async function loadPractice(
   const stored = await loadResources(platform, firm, items(options), {
     validate: false,
     ...(onProgress === undefined ? {} : { onProgress }),
-    onProblem: ({ origin, diagnostics }) => {
-      throw new Error(`${origin}: ${diagnostics}`);
+    onProblem: (problem) => {
+      throw new Error(listProblemLines(problem).join('; '));
     },
   });
   const { store, database, clock } = platform;
@@ -43,7 +45,7 @@ function placeOf({ practitioner, location }: { readonly practitioner?: unknown; 
   return `${practitioner} ${location}`;
 }
 
-function* items(options: PracticeOptions): Generator<LoadItem> {
+function* items(options: PracticeOptions): Generator<ImportItem> {
   for (const resource of generatePractice(options))
     yield { resource, origin: `${options.firm} ${resource.resourceType}/${resource.id}` };
 }

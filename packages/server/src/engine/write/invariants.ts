@@ -36,10 +36,19 @@ export async function requireInvariants(
   current: StoredResource | undefined,
 ): Promise<void> {
   if (breaches.length === 0 || settings?.lenientInvariants === true) return;
-  const isLive = current !== undefined && !current.deleted;
-  const before = isLive ? await findBreaches(parseStored(current.content), budget) : [];
-  const [first, ...more] = findNewBreaches(before, breaches).slice(0, issuesMax).map(toInvariantIssue);
+  const own = await findOwnBreaches(breaches, current, budget);
+  const [first, ...more] = own.slice(0, issuesMax).map(toInvariantIssue);
   if (first !== undefined) fail('invariant-broken', { ...first, more });
+}
+
+/** Those of a new version that the version before does not have. @param current the version before, deleted or not */
+export async function findOwnBreaches(
+  breaches: readonly InvariantBreach[],
+  current: StoredResource | undefined,
+  budget: Budget,
+): Promise<readonly InvariantBreach[]> {
+  const isLive = current !== undefined && !current.deleted;
+  return findNewBreaches(isLive ? await findBreaches(parseStored(current.content), budget) : [], breaches);
 }
 
 /**

@@ -99,12 +99,16 @@ export async function endBackfill(tx: Queryable, firm: number, { changes }: Firm
   await tx.query(sql`UPDATE bookable_actor SET settled = true, barrier = NULL WHERE firm = ${firm} AND NOT settled`);
 }
 
-/** Has the appointments of all actors of the firm looked at again: after an import. */
-export async function requestBackfill(tx: Queryable, firm: number): Promise<void> {
-  const rows = await tx.query(
-    sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} RETURNING 1 AS unsettled`,
-  );
-  if (rows.length > 0) await tx.query(noteOccupancyChange(firm));
+/**
+ * Has the appointments of all actors of the firm looked at again: in the transaction that imports some. The job that looks sees
+ * the reason when it can see the appointments.
+ */
+export function noteImportedAppointments(firm: number): readonly Sql[] {
+  return [
+    sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} AND settled`,
+    sql`INSERT INTO occupancy_change (firm) SELECT ${firm}::int WHERE EXISTS (SELECT FROM bookable_actor WHERE firm = ${firm})
+      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1`,
+  ];
 }
 
 /** One reason more to look at the appointments of the firm. */

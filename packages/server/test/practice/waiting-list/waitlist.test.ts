@@ -202,7 +202,7 @@ test('entries that an import brings wait since they were stored', async () => {
   const early = await waits('a');
   service.clock.advance(1_000);
   const resource = { ...JSON.parse(JSON.stringify(waiting('b', { priority: 2 }))), id: 'imported' };
-  const options = { validate: true, onProblem: ({ diagnostics }: { diagnostics: string }) => assert.fail(diagnostics) };
+  const options = { validate: true, onProblem: (problem: object) => assert.fail(JSON.stringify(problem)) };
   assert.equal(await loadResources(service.platform, list.maple, [{ resource, origin: 'test' }], options), 1);
   const booked = await made(appointment(at('09:00'), at('09:30')));
   await cancel(booked);

@@ -1,19 +1,23 @@
 /** `praxis import`: store resources from files at a firm. */
-
-import type { ErrorIssue } from '../../../base/errors.ts';
-import { makeResourceId } from '../../../base/ids.ts';
-import { toInvariantIssue } from '../../../engine/write/invariants.ts';
-import type { Command } from '../../command.ts';
+import { writeFileSync } from 'node:fs';
+import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
-import { readItems } from '../../importing/items.ts';
-import { type LoadProblem, loadResources } from '../../loading.ts';
+import { type ImportReport, importFilesAt } from '../../importing/import-files.ts';
+import { importModes } from '../../importing/loader.ts';
+import { type ImportProblem, listProblemLines } from '../../importing/problem.ts';
 import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
 import { formatCount, showProgress } from '../../progress.ts';
+
+/** Lines about problems on standard error, at most. */
+const linesMax = 1_000;
+const threadsMax = 64;
 
 export const importCommands: readonly Command[] = [
   {
     name: 'import',
     summary: 'Store resources from NDJSON and JSON files, Bundles and directories at a firm',
+    description:
+      'If the command is interrupted, run it again with the same files and options: it continues with the first line that is not stored.',
     arguments: [
       {
         label: 'FILE|DIR',
@@ -22,48 +26,105 @@ export const importCommands: readonly Command[] = [
         isRepeated: true,
       },
     ],
-    options: { ...firmOption, ...environmentOption },
-    async run(context, input) {
-      const files = await importFiles(input.positionals);
-      const platform = await context.platform();
-      const firm = await findNamedFirm(platform, input, input.required('firm'));
-      const progress = showProgress(context, 'resources');
-      const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
-      const done = { stored: 0, refused: 0, bytes: 0 };
-      const onProblem = ({ origin, diagnostics, more = [] }: LoadProblem): void => {
-        done.refused += 1;
-        for (const line of [diagnostics, ...more]) progress.line(`${origin}: ${line}`);
-      };
-      const nevertheless = new Map<string, number>();
-      const count = ({ diagnostics }: ErrorIssue): void => {
-        const words = diagnostics.replaceAll(/\[\d+\]/g, '');
-        nevertheless.set(words, (nevertheless.get(words) ?? 0) + 1);
-      };
-      const onRead = (bytes: number): void => {
-        done.bytes = bytes;
-      };
-      const onProgress = (stored: number): void => {
-        done.stored = stored;
-        progress.update(stored, bytesAll === 0 ? 1 : done.bytes / bytesAll);
-      };
-      try {
-        const items = readItems(files, { newId: () => makeResourceId(platform.clock), onProblem, onRead });
-        await loadResources(platform, firm, items, {
-          validate: true,
-          onProblem,
-          onProgress,
-          onStrangeCode: count,
-          onBreach: (breach) => count(toInvariantIssue(breach)),
-        });
-      } finally {
-        const pace = progress.end(done.stored);
-        for (const [words, times] of nevertheless)
-          context.print(`stored nevertheless, ${formatCount(times)} times: ${words}`);
-        context.print(
-          `${formatCount(done.stored)} resources stored at ${firm.prefix}, ${formatCount(done.refused)} refused (${pace})`,
-        );
-      }
-      if (done.refused > 0) process.exitCode = 1;
+    options: {
+      ...firmOption,
+      ...environmentOption,
+      mode: {
+        kind: 'value',
+        description: 'What becomes of a resource whose id is in use: a new version, a refusal, or nothing',
+        values: importModes,
+        default: 'upsert',
+        noted: true,
+      },
+      errors: {
+        kind: 'value',
+        description: 'A new file for an OperationOutcome, one a line, of each resource that is refused',
+        isFile: true,
+      },
+      'check-references': {
+        kind: 'flag',
+        description: 'At the end, report resources that refer to a resource of the firm that is not there',
+      },
+      'lenient-invariants': {
+        kind: 'flag',
+        description: 'Store and count resources that break invariants of FHIR, rather than refuse them',
+      },
+      anew: {
+        kind: 'flag',
+        description: 'Begin at the first line, although an import of the same files was interrupted',
+      },
+      threads: { kind: 'value', description: 'The number of threads. The default is the number of cores' },
     },
+    run,
   },
 ];
+
+async function run(context: CommandContext, input: CommandInput): Promise<void> {
+  const files = await importFiles(input.positionals);
+  const threads = readThreads(input.option('threads'));
+  const errors = input.option('errors');
+  if (errors !== undefined) writeOutcomes(errors, [], 'wx');
+  const platform = await context.platform();
+  const firm = await findNamedFirm(platform, input, input.required('firm'));
+  const progress = showProgress(context, 'resources');
+  const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
+  let lines = 0;
+  let stored = 0;
+  const onProblem = (problem: ImportProblem): void => {
+    for (const line of listProblemLines(problem)) if (lines++ < linesMax) progress.line(line);
+    if (lines === linesMax) progress.line('…: further problems are counted; --errors writes them to a file');
+  };
+  let report: ImportReport | undefined;
+  try {
+    report = await importFilesAt(platform, firm, files, {
+      mode: importModes.find((mode) => mode === input.required('mode')) ?? 'upsert',
+      validate: true,
+      lenientInvariants: input.flag('lenient-invariants'),
+      isAnew: input.flag('anew'),
+      checksReferences: input.flag('check-references'),
+      ...(threads === undefined ? {} : { threads }),
+      onContinue: (done) =>
+        progress.line(`continues an import that was interrupted: ${formatCount(done.stored)} resources are stored`),
+      onProblem,
+      onProgress(counts, bytes) {
+        stored = counts.stored;
+        progress.update(stored, bytesAll === 0 ? 1 : bytes / bytesAll);
+      },
+    });
+  } finally {
+    const pace = progress.end(stored);
+    if (report === undefined)
+      context.print(`${formatCount(stored)} resources stored at ${firm.prefix} (${pace}): run it again to continue`);
+    else tell(context, firm.prefix, report, pace);
+  }
+  if (errors !== undefined) writeOutcomes(errors, report.outcomes, 'w');
+  if (report.refused > 0 || (report.referring ?? 0) > 0) process.exitCode = 1;
+}
+
+function tell(context: CommandContext, firm: string, report: ImportReport, pace: string): void {
+  const { stored, skipped, refused, notes, referring } = report;
+  for (const [words, times] of notes) context.print(`stored nevertheless, ${formatCount(times)} times: ${words}`);
+  const passed = skipped === 0 ? '' : `, ${formatCount(skipped)} skipped`;
+  context.print(
+    `${formatCount(stored)} resources stored at ${firm}${passed}, ${formatCount(refused)} refused (${pace})`,
+  );
+  if (referring !== undefined) context.print(`${formatCount(referring)} resources refer to what is not there`);
+}
+
+/** @throws UsageError for a file that cannot be written, or is there */
+function writeOutcomes(path: string, outcomes: readonly unknown[], flag: 'w' | 'wx'): void {
+  try {
+    writeFileSync(path, outcomes.map((outcome) => `${JSON.stringify(outcome)}\n`).join(''), { flag, mode: 0o600 });
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+    const reason = code === 'EEXIST' ? 'it is there already' : code;
+    throw new UsageError(`${path} cannot be written: ${reason}`, { cause });
+  }
+}
+
+function readThreads(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const threads = Number(text);
+  if (Number.isInteger(threads) && threads >= 0 && threads <= threadsMax) return threads;
+  throw new UsageError(`--threads must be a number from 0 to ${threadsMax}`);
+}

@@ -1,0 +1,157 @@
+/** From resources to the writes of one transaction: validated as the API validates, each on top of the version before. */
+import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { type ErrorIssue, PraxisError } from '../../base/errors.ts';
+import { type BuildWriteContext, buildWrite, requireResource, requireValidId } from '../../engine/write/build-write.ts';
+import { findOwnBreaches, toInvariantIssue } from '../../engine/write/invariants.ts';
+import { listCodesOutsideBinding } from '../../practice/value-sets/binding.ts';
+import { readKeptCodes } from '../../practice/value-sets/store.ts';
+import { firmValueSets } from '../../practice/value-sets/table.ts';
+import type { CurrentVersion, ResourceWrite } from '../../storage/store.ts';
+import { type Loader, withRights } from './loader.ts';
+import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
+
+/** A resource to store, with its id and where it came from (`patients.ndjson:17`). */
+export interface ImportItem {
+  readonly resource: JsonObject;
+  readonly origin: string;
+  /** Bytes of its text, about: they bound the memory of a batch. Absent: small. */
+  readonly size?: number;
+}
+
+export interface PlannedItem extends ImportItem {
+  readonly write: ResourceWrite;
+}
+
+export interface ImportPlan {
+  readonly items: readonly PlannedItem[];
+  readonly problems: readonly ImportProblem[];
+  /** Items whose id is there already, where such are passed over. */
+  readonly skipped: number;
+  /** What is stored nevertheless: words, with how often. */
+  readonly notes: Readonly<Record<string, number>>;
+}
+
+const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+/** `Patient/123` */
+export function getResourceName({ resource }: ImportItem): string {
+  return `${String(resource.resourceType)}/${String(resource.id)}`;
+}
+
+/** Why the resource cannot be stored at any firm; undefined: it can. */
+export function findProblem({ rules, context }: Loader, { resource, origin }: ImportItem): ImportProblem | undefined {
+  if (!rules.validate) return undefined;
+  try {
+    const type = String(resource.resourceType);
+    requireResource(resource, type, context.budget);
+    requireValidId(typeof resource.id === 'string' ? resource.id : '');
+    if (served.has(type)) return undefined;
+    return describeProblem(origin, 'type-unknown', `${type}: is not stored, since it has no endpoint to read it from`);
+  } catch (error) {
+    if (!(error instanceof PraxisError)) throw error;
+    return makeProblem(origin, error);
+  }
+}
+
+/** The writes of valid resources, at most `batchMax`, of which the same may occur twice: later ones on top of earlier ones. */
+export async function planBatch(loader: Loader, items: readonly ImportItem[]): Promise<ImportPlan> {
+  const unique = new Map(items.map((item) => [getResourceName(item), item]));
+  const keys = [...unique.values()].map(({ resource }) => ({
+    type: String(resource.resourceType),
+    id: String(resource.id),
+  }));
+  return await withRights(loader, async (context) => {
+    const current = await loader.platform.store.currentVersions(context.scope, keys);
+    const there = new Map(current.map((row) => [`${row.type}/${row.id}`, row]));
+    const drafts = new Drafts(there);
+    for (const item of items) await planItem(loader, context, drafts, item);
+    await noteStrangeCodes(loader, context, drafts);
+    return drafts;
+  });
+}
+
+class Drafts implements ImportPlan {
+  readonly items: PlannedItem[] = [];
+  readonly problems: ImportProblem[] = [];
+  skipped = 0;
+  readonly notes: Record<string, number> = {};
+  readonly #versions: Map<string, CurrentVersion>;
+
+  constructor(versions: Map<string, CurrentVersion>) {
+    this.#versions = versions;
+  }
+
+  find(key: string): CurrentVersion | undefined {
+    return this.#versions.get(key);
+  }
+
+  add(item: PlannedItem): void {
+    const { type, id, expectedVersion } = item.write;
+    this.items.push(item);
+    this.#versions.set(`${type}/${id}`, { type, id, versionId: expectedVersion + 1, deleted: false });
+  }
+
+  note({ diagnostics }: ErrorIssue): void {
+    const words = diagnostics.replaceAll(/\[\d+\]/g, '');
+    this.notes[words] = (this.notes[words] ?? 0) + 1;
+  }
+}
+
+async function planItem(loader: Loader, context: BuildWriteContext, drafts: Drafts, item: ImportItem): Promise<void> {
+  const { resource, origin } = item;
+  const type = String(resource.resourceType);
+  const id = String(resource.id);
+  const before = drafts.find(`${type}/${id}`);
+  if (before !== undefined && loader.rules.mode === 'skip-existing') {
+    drafts.skipped += 1;
+    return;
+  }
+  if (before !== undefined && loader.rules.mode === 'create') {
+    const fact = before.deleted ? 'was deleted, so its id is in use' : 'is there already, so its id is in use';
+    drafts.problems.push(describeProblem(origin, 'duplicate', `${type}/${id} ${fact}`, `${type}.id`));
+    return;
+  }
+  try {
+    const expectedVersion = before?.versionId ?? 0;
+    const interaction = expectedVersion === 0 ? 'create' : 'update';
+    const write = await buildWrite(context, interaction, type, id, resource, expectedVersion);
+    const broken = await judgeInvariants(loader, context, drafts, write);
+    if (broken === undefined) drafts.add({ ...item, write });
+    else drafts.problems.push(makeProblem(origin, broken));
+  } catch (error) {
+    if (!(error instanceof PraxisError) || error.code === 'stale-access' || error.code === 'unavailable') throw error;
+    drafts.problems.push(makeProblem(origin, error));
+  }
+}
+
+/** The error of the invariants that the write breaks and the version before did not; undefined: there are none. */
+async function judgeInvariants(
+  { rules, platform }: Loader,
+  { scope, budget }: BuildWriteContext,
+  drafts: Drafts,
+  { type, id, expectedVersion, breaches = [] }: ResourceWrite,
+): Promise<Pick<PraxisError, 'code' | 'issues'> | undefined> {
+  if (breaches.length === 0) return undefined;
+  if (rules.lenientInvariants) {
+    for (const breach of breaches) drafts.note(toInvariantIssue(breach));
+    return undefined;
+  }
+  const current = expectedVersion === 0 ? undefined : await platform.store.read(scope, type, id);
+  const issues = (await findOwnBreaches(breaches, current, budget)).map(toInvariantIssue);
+  return issues.length === 0 ? undefined : { code: 'invariant-broken', issues };
+}
+
+/** Who brings records along brings their codes (docs/decisions/0205): they are told, not refused. */
+async function noteStrangeCodes(
+  { platform, rules }: Loader,
+  context: BuildWriteContext,
+  drafts: Drafts,
+): Promise<void> {
+  if (!rules.validate) return;
+  const ids = firmValueSets.map(({ id }) => id);
+  const all = await readKeptCodes(platform.store, context.scope, ids);
+  const codes = { keptCodes: async () => all, maySeeCodes: true, budget: context.budget };
+  for (const { resource } of drafts.items)
+    for (const issue of await listCodesOutsideBinding(codes, String(resource.resourceType), undefined, resource))
+      drafts.note(issue);
+}
