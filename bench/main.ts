@@ -1,11 +1,12 @@
 /**
  * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size | practice-day | export] [options]]`: each bench tells its options at its top.
+ * memory | stock | ledger | ledger-size | practice-day | export | import] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
 import { benchExport } from './export/bench-export.ts';
 import { benchIdle } from './idle.ts';
+import { benchImport } from './import/bench-import.ts';
 import { benchLedgerSize } from './ledger-size.ts';
 import { benchMemory } from './memory.ts';
 import { benchPracticeDay } from './practice-day/bench-practice-day.ts';
@@ -60,6 +61,8 @@ const benches: Readonly<Record<string, Bench>> = {
   'ledger-size': { run: benchLedgerSize, source: './ledger-size.ts' },
   /** A bulk export beside COPY through the same gzip. */
   export: { run: benchExport, source: './export/bench-export.ts' },
+  /** Imports beside COPY, and beside what is computed alone. */
+  import: { run: benchImport, source: './import/bench-import.ts' },
   /** 20 practices at work, by one worker or two. */
   'practice-day': { run: benchPracticeDay, source: './practice-day/bench-practice-day.ts' },
 };

@@ -1,0 +1,44 @@
+/** CPU time of this process, of programs that it has started, and of the embedded database. Linux only. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+export interface CpuMeter {
+  /** Since the last call, in s; of programs when they have ended. */
+  take(): number;
+}
+
+/** Of the clock of the kernel: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+const ticksPerSecond = 100;
+
+/** @param dataDir the data directory of the embedded database, which runs */
+export function openCpuMeter(dataDir: string): CpuMeter {
+  const [postmaster = ''] = readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+  let last = readTicks(postmaster);
+  return {
+    take() {
+      const now = readTicks(postmaster);
+      const ticks = now - last;
+      last = now;
+      return ticks / ticksPerSecond;
+    },
+  };
+}
+
+function readTicks(postmaster: string): number {
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const ofDatabase = processes.map(readStat).filter((stat) => stat?.parent === postmaster);
+  const own = ['self', postmaster].map(readStat).reduce((sum, stat) => sum + (stat?.own ?? 0) + (stat?.ended ?? 0), 0);
+  return ofDatabase.reduce((sum, stat) => sum + (stat?.own ?? 0), own);
+}
+
+/** Ticks of a process and of its children that have ended; undefined when it has. */
+function readStat(pid: string) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    const sum = (...at: readonly number[]): number => at.reduce((total, index) => total + Number(fields[index]), 0);
+    return { parent: fields[1], own: sum(11, 12), ended: sum(13, 14) };
+  } catch {
+    return undefined;
+  }
+}
