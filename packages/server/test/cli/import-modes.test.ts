@@ -1,9 +1,10 @@
 /** `praxis import`: modes, invariants, references, the file of errors, and what an interrupted import continues with. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { getStoredText } from '../../src/access/disclosure.ts';
+import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -245,18 +246,13 @@ test('a document that names content which is not there is refused, and stops no 
   );
 });
 
-test('an import that fails in the middle continues with the line that is not stored', async () => {
-  const firm = await openFirm();
-  const family = (id: number) => `Family ${id}`;
-  const resources = Array.from({ length: 1_500 }, (_, id) => named(`p${id}`, family(id)));
-  const text = lines(...resources.slice(0, 700), '{"resourceType":"Patient"', ...resources.slice(700));
-  const file = files.write('interrupted.ndjson', text);
-  const errors = path.join(files.path, 'interrupted-errors.ndjson');
+/** Has the database end the session that inserts the resource `ends-session`, until the result is called. */
+async function endSessions(): Promise<() => Promise<void>> {
   await platform.asOwner(async (owner) => {
     await owner.query(sql`
-      CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
-        IF NEW.id = 'p1200' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+        IF NEW.id = 'ends-session' THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
         RETURN NEW;
       END $$`);
     await owner.query(sql`GRANT EXECUTE ON FUNCTION end_session TO praxis_runtime`);
@@ -264,21 +260,108 @@ test('an import that fails in the middle continues with the line that is not sto
       sql`CREATE TRIGGER end_session BEFORE INSERT ON resource FOR EACH ROW EXECUTE FUNCTION end_session()`,
     );
   });
-  await assert.rejects(importAt(firm, file, '--errors', errors), /connection was lost|lost/i);
-  await platform.asOwner((owner) => owner.query(sql`DROP TRIGGER end_session ON resource`));
+  return async () => {
+    await platform.asOwner((owner) => owner.query(sql`DROP TRIGGER end_session ON resource`));
+  };
+}
+
+const isLost = (error: unknown): boolean => error instanceof PraxisError && error.code === 'unavailable';
+const continues = (count: number): string =>
+  `continues an import that was interrupted: ${count.toLocaleString('en-US')} resources are stored`;
+
+test('an import that fails in the middle continues with the line that is not stored', async () => {
+  const firm = await openFirm();
+  const family = (index: number) => `Family ${index}`;
+  const idOf = (index: number) => (index === 1_200 ? 'ends-session' : `p${index}`);
+  const resources = Array.from({ length: 1_500 }, (_, index) => named(idOf(index), family(index)));
+  const text = lines(...resources.slice(0, 700), '{"resourceType":"Patient"', ...resources.slice(700));
+  const file = files.write('interrupted.ndjson', text);
+  const errors = path.join(files.path, 'interrupted-errors.ndjson');
+  const mend = await endSessions();
+  await assert.rejects(importAt(firm, file), isLost);
+  await mend();
   const before = Object.keys(await stored(firm)).length;
   assert.ok(before >= 500 && before < 1_500, `${before} are stored`);
-  assert.equal(existsSync(errors), true);
-  const again = await importAt(firm, file);
-  const [first] = again.progress.split('\n');
-  assert.equal(
-    first,
-    `continues an import that was interrupted: ${before.toLocaleString('en-US')} resources are stored`,
-  );
+  const again = await importAt(firm, file, '--errors', errors);
+  assert.equal(again.progress.split('\n')[0], continues(before));
   assert.deepEqual(withoutPace(again), [`1,500 resources stored at ${firm.prefix}, 1 refused`]);
-  const expected = Object.fromEntries(resources.map(({ id }, index) => [`Patient/${id}`, `1 ${family(index)}`]));
-  assert.deepEqual(await stored(firm), expected);
+  assert.deepEqual(
+    await stored(firm),
+    Object.fromEntries(resources.map(({ id }, index) => [`Patient/${id}`, `1 ${family(index)}`])),
+  );
+  const words = 'Patient.resourceType: "," or "}" is expected, not the end of the text (column 26)';
+  assert.deepEqual(outcomesIn(errors), [
+    outcome(`${file}:701`, 'json-malformed', 'structure', words, 'Patient.resourceType'),
+  ]);
   // It has ended: the same files are another import.
   const anew = await importAt(firm, file, '--mode', 'skip-existing');
   assert.deepEqual(withoutPace(anew), [`0 resources stored at ${firm.prefix}, 1,500 skipped, 1 refused`]);
+});
+
+test('a large Bundle is stored in parts, and its links hold when it is interrupted between them', async () => {
+  const firm = await openFirm();
+  const url = (index: number): string => `urn:uuid:00000000-0000-4000-8000-${String(index).padStart(12, '0')}`;
+  const pairs = Array.from({ length: 1_300 }, (_, index) => [
+    { fullUrl: url(index), resource: { resourceType: 'Patient' } },
+    { resource: { resourceType: 'Condition', subject: { reference: url(index) } } },
+  ]);
+  const last = { resource: { resourceType: 'Patient', id: 'ends-session' } };
+  const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry: [...pairs.flat(), last] });
+  const file = files.write('large-bundle.ndjson', lines(patient('before'), bundle, patient('behind')));
+  const mend = await endSessions();
+  await assert.rejects(importAt(firm, file), isLost);
+  await mend();
+  const before = Object.keys(await stored(firm)).length;
+  assert.ok(before >= 1_000 && before < 2_600, `${before} are stored`);
+  const again = await importAt(firm, file, '--check-references');
+  assert.equal(again.progress, `${continues(before)}\n`);
+  assert.deepEqual(withoutPace(again), [
+    `2,603 resources stored at ${firm.prefix}, 0 refused`,
+    '0 resources refer to what is not there',
+  ]);
+  const versions = Object.values(await stored(firm));
+  assert.deepEqual([versions.length, new Set(versions)], [2_603, new Set(['1'])]);
+});
+
+test('an import that another process takes over ends, and stores nothing any more', async () => {
+  const firm = await openFirm();
+  const resources = Array.from({ length: 2_000 }, (_, index) => named(`p${index}`, `Family ${index}`));
+  const file = files.write('taken-over.ndjson', lines(...resources));
+  await platform.asOwner(async (owner) => {
+    await owner.query(sql`
+      CREATE FUNCTION take_over() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        UPDATE import_run SET holder = gen_random_uuid() WHERE firm = NEW.firm AND id = NEW.run AND NEW.from_byte > 0;
+        RETURN NEW;
+      END $$`);
+    await owner.query(
+      sql`CREATE TRIGGER take_over AFTER INSERT ON import_range FOR EACH ROW EXECUTE FUNCTION take_over()`,
+    );
+  });
+  await assert.rejects(
+    importAt(firm, file),
+    (error) =>
+      error instanceof UsageError && error.message === 'another process goes on with this import: this one has ended',
+  );
+  await platform.asOwner((owner) => owner.query(sql`DROP TRIGGER take_over ON import_range`));
+  const before = Object.keys(await stored(firm)).length;
+  assert.ok(before < 2_000, `${before} are stored`);
+  const again = await importAt(firm, file, '--threads', '2');
+  assert.equal(again.progress, `${continues(before)}\n`);
+  assert.deepEqual(withoutPace(again), [`2,000 resources stored at ${firm.prefix}, 0 refused`]);
+  assert.deepEqual(
+    await stored(firm),
+    Object.fromEntries(resources.map(({ id }, index) => [`Patient/${id}`, `1 Family ${index}`])),
+  );
+});
+
+test('the command of the page stores a directory', async () => {
+  const page = readFileSync(new URL('../../../../docs/operate/import.md', import.meta.url), 'utf8');
+  const [, line = ''] = /^npx praxis (import .*)$/m.exec(page) ?? [];
+  files.write('records/patients.ndjson', lines(patient('a')));
+  const firm = await makeFirm(platform, 'maple');
+  const words = line.split(' ').map((word) => (word === 'records/' ? path.join(files.path, 'records') : word));
+  const result = await runCommand(platform, importCommands, ...words);
+  assert.deepEqual(withoutPace(result), ['1 resources stored at maple, 0 refused']);
+  assert.deepEqual(await stored(firm), { 'Patient/a': '1' });
 });

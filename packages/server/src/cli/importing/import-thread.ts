@@ -1,4 +1,5 @@
 /** A thread of an import: it has its own connections, and imports the chunks that it is sent. */
+import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openPlatform } from '../../app.ts';
 import { PraxisError } from '../../base/errors.ts';
@@ -9,6 +10,8 @@ import type { ThreadData, ThreadError, ThreadRequest } from './thread-messages.t
 
 const port = parentPort;
 if (port === null) throw new Error('to be started as a thread');
+// Requests that a service on this machine answers come first.
+os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
 const { task, config, connections }: ThreadData = workerData;
 const log = openLog(config.logLevel);
 const platform = await openPlatform({ config, log, connections: { ...connections, stop: async () => undefined } });

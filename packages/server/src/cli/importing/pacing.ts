@@ -14,11 +14,11 @@ const linesMin = 50;
 const linesLimit = 1_000;
 /** A transaction is to take less, in ms: nobody waits for its locks or its place in the change feed for longer. */
 const transactionMs = 200;
-/** Transactions whose fastest says what the machine can do when it is left alone. */
+/** Transactions whose fastest quarter says what the machine can do when it is left alone. */
 const remembered = 200;
 /** Fewer resources tell little about the time of one. */
 const tellingResources = 20;
-/** Slower than the fastest by this much, others are at work. */
+/** Slower than that by this much, others are at work. */
 const slowedBy = 2;
 /** Longest rest, in ms. */
 const restMaxMs = 500;
@@ -35,8 +35,9 @@ export function openPacing(): Pacing {
       const each = ms / resources;
       times.push(each);
       if (times.length > remembered) times.shift();
-      const slowed = each / Math.min(...times);
-      // At twice the time of the fastest it begins to rest; at three times it rests as long as it works.
+      const usual = times.toSorted((left, right) => left - right)[Math.floor(times.length / 4)] ?? each;
+      const slowed = each / usual;
+      // At twice that time it begins to rest; at three times it rests as long as it works.
       return Math.min(restMaxMs, Math.max(0, slowed - slowedBy) * ms);
     },
   };
