@@ -41,6 +41,7 @@ import { openCpuMeter } from './cpu-meter.ts';
 
 const ratioMin = 0.7;
 const timeZone = 'America/New_York';
+const killedWithinMs = 300;
 /** Patients of a synthetic practice; there are as many practices as are needed. */
 const patientsOfPractice = 2_000;
 const program = fileURLToPath(new URL('../../packages/server/src/cli/main.ts', import.meta.url));
@@ -99,7 +100,8 @@ async function measure(installation: Installation, options: Options): Promise<nu
   const firm = await makeFirm(platform, 'measured');
   const { owner } = platform.connections;
   if (!('host' in owner)) throw new TypeError('the embedded database has a socket');
-  const cpu = openCpuMeter(installation.dataDir);
+  const [backend] = await platform.database.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
+  const cpu = openCpuMeter(backend?.pid ?? 0);
   const alone = { s: await timeAlone(file), cpu: cpu.take() };
   const imported = { s: await timeImport(installation, options, file, firm), cpu: cpu.take() };
   const rows = await countRows(platform, firm);
@@ -111,7 +113,7 @@ async function measure(installation: Installation, options: Options): Promise<nu
   const broken =
     ratio < ratioMin ? [`the import has ${ratio.toFixed(2)} of the pace of the slower one, at least ${ratioMin}`] : [];
   if (rows.resources !== options.resources) broken.push(`${rows.resources} resources are there`);
-  if (options.kills > 0) broken.push(...(await importKilled(installation, options, file, imported.s, rows)));
+  if (options.kills > 0) broken.push(...(await importKilled(installation, options, file, rows)));
   for (const line of broken) console.log(`BROKEN: ${line}`);
   return broken.length === 0 ? 0 : 1;
 }
@@ -240,12 +242,19 @@ async function countRows(platform: Platform, { id }: Firm): Promise<RowCounts> {
   return row;
 }
 
+/** What an import that has not ended knows to be stored. */
+async function countStored(platform: Platform, { id }: Firm): Promise<number> {
+  const [row] = await platform.asOwner((owner) =>
+    owner.query<{ stored: number | null }>(sql`SELECT sum(stored) AS stored FROM import_range WHERE firm = ${id}`),
+  );
+  return row?.stored ?? 0;
+}
+
 /** Imports at a new firm and kills the program so many times; what is other than it was without kills. */
 async function importKilled(
   installation: Installation,
   options: Options,
   file: string,
-  seconds: number,
   expected: RowCounts,
 ): Promise<readonly string[]> {
   const { platform } = installation;
@@ -253,11 +262,13 @@ async function importKilled(
   for (let kill = 1; kill <= options.kills; kill += 1) {
     const child = startImport(installation, options, file, firm);
     const ended = endOf(child);
-    // It starts for a second, and is killed while it stores its share.
-    await Promise.race([delay(1_500 + (Math.random() * 1_000 * seconds) / options.kills), ended]);
+    // At any moment after it has stored its share.
+    const share = (options.resources * kill) / (options.kills + 1);
+    while (child.exitCode === null && (await countStored(platform, firm)) < share) await delay(100);
+    await delay(Math.random() * killedWithinMs);
     child.kill('SIGKILL');
     await ended;
-    console.log(`kill ${kill}: ${(await countRows(platform, firm)).resources} resources are stored`);
+    console.log(`kill ${kill}: ${await countStored(platform, firm)} resources are stored`);
   }
   await timeImport(installation, options, file, firm);
   const rows = await countRows(platform, firm);

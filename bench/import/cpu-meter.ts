@@ -1,6 +1,5 @@
 /** CPU time of this process, of programs that it has started, and of the embedded database. Linux only. */
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 
 export interface CpuMeter {
   /** Since the last call, in s; of programs when they have ended. */
@@ -10,9 +9,9 @@ export interface CpuMeter {
 /** Of the clock of the kernel: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 const ticksPerSecond = 100;
 
-/** @param dataDir the data directory of the embedded database, which runs */
-export function openCpuMeter(dataDir: string): CpuMeter {
-  const [postmaster = ''] = readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+/** @param backend the process of one of the connections to the database */
+export function openCpuMeter(backend: number): CpuMeter {
+  const postmaster = readStat(String(backend))?.parent ?? '';
   let last = readTicks(postmaster);
   return {
     take() {
