@@ -278,7 +278,7 @@ test('an import that fails in the middle continues with the line that is not sto
   const file = files.write('interrupted.ndjson', text);
   const errors = path.join(files.path, 'interrupted-errors.ndjson');
   const mend = await endSessions();
-  await assert.rejects(importAt(firm, file), isLost);
+  await assert.rejects(importAt(firm, file, '--errors', errors), isLost);
   await mend();
   const before = Object.keys(await stored(firm)).length;
   assert.ok(before >= 500 && before < 1_500, `${before} are stored`);

@@ -1,5 +1,5 @@
 /** `praxis import`: store resources from files at a firm. */
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
 import { type ImportReport, importFilesAt } from '../../importing/import-files.ts';
@@ -63,16 +63,20 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
   const files = await importFiles(input.positionals);
   const threads = readThreads(input.option('threads'));
   const errors = input.option('errors');
-  if (errors !== undefined) writeOutcomes(errors, [], 'wx');
+  if (errors !== undefined && !isEmptyFile(errors)) writeOutcomes(errors, [], 'wx');
   const platform = await context.platform();
   const firm = await findNamedFirm(platform, input, input.required('firm'));
   const progress = showProgress(context, 'resources');
   const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
   let lines = 0;
   let stored = 0;
+  let continuedFrom = 0;
   const onProblem = (problem: ImportProblem): void => {
-    for (const line of listProblemLines(problem)) if (lines++ < linesMax) progress.line(line);
-    if (lines === linesMax) progress.line('…: further problems are counted; --errors writes them to a file');
+    for (const line of listProblemLines(problem)) {
+      lines += 1;
+      if (lines <= linesMax) progress.line(line);
+      if (lines === linesMax) progress.line('Further problems are counted; --errors writes them to a file');
+    }
   };
   let report: ImportReport | undefined;
   try {
@@ -83,16 +87,18 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
       isAnew: input.flag('anew'),
       checksReferences: input.flag('check-references'),
       ...(threads === undefined ? {} : { threads }),
-      onContinue: (done) =>
-        progress.line(`continues an import that was interrupted: ${formatCount(done.stored)} resources are stored`),
+      onContinue(done) {
+        continuedFrom = done.stored;
+        progress.line(`continues an import that was interrupted: ${formatCount(done.stored)} resources are stored`);
+      },
       onProblem,
       onProgress(counts, bytes) {
         stored = counts.stored;
-        progress.update(stored, bytesAll === 0 ? 1 : bytes / bytesAll);
+        progress.update(stored - continuedFrom, bytesAll === 0 ? 1 : bytes / bytesAll);
       },
     });
   } finally {
-    const pace = progress.end(stored);
+    const pace = progress.end(stored - continuedFrom); // that of this run
     if (report === undefined)
       context.print(`${formatCount(stored)} resources stored at ${firm.prefix} (${pace}): run it again to continue`);
     else tell(context, firm.prefix, report, pace);
@@ -109,6 +115,11 @@ function tell(context: CommandContext, firm: string, report: ImportReport, pace:
     `${formatCount(stored)} resources stored at ${firm}${passed}, ${formatCount(refused)} refused (${pace})`,
   );
   if (referring !== undefined) context.print(`${formatCount(referring)} resources refer to what is not there`);
+}
+
+/** What an import leaves that was interrupted. */
+function isEmptyFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }
 
 /** @throws UsageError for a file that cannot be written, or is there */
