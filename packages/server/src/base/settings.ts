@@ -219,7 +219,7 @@ export const settings = {
     kind: 'list',
     default: '',
     description:
-      'For development: environments whose subscriptions may send to endpoints on this machine, also over http. By default an endpoint must be https at a public address.',
+      'For development: environments whose subscriptions may send to endpoints on this machine, also over http. By default an endpoint must be https at a public address. `npm start` allows `sandbox`.',
   },
   bodyBytesMax: {
     env: 'PRAXIS_BODY_BYTES_MAX',

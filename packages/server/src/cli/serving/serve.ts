@@ -13,6 +13,8 @@ export async function serve({ config, print }: CommandContext, sandbox: boolean)
   const machine = readMachine();
   const workers = countWorkers(config, machine);
   const databasePool = computePoolSize(config, workers);
+  // Workers read their settings themselves: in the environment of the sandbox, endpoints on this machine may be told of events.
+  if (sandbox) process.env.PRAXIS_OUTBOUND_LOOPBACK ??= 'sandbox';
   // It takes longest to load, so it begins before this process loads the rest and starts the database (docs/decisions/0297).
   const firstChild = forkWorker(1, countCollectorThreads(workers, machine));
   try {

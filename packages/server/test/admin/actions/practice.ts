@@ -100,7 +100,7 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
       status: 'requested',
       reason: 'Test',
       criteria: 'Patient?active=true',
-      channel: { type: 'rest-hook', endpoint: 'https://subscriber.invalid/hook' },
+      channel: { type: 'rest-hook', endpoint: 'https://subscriber.example.com/hook' },
     };
     const made = await (await openCaller(service, application, maple)).send('POST', 'Subscription', asked);
     const { items } = (await act(reception, 'subscriptions list', firm)).json;
@@ -110,7 +110,7 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
       application: 'Listener',
       reason: null,
       about: 'Patient',
-      endpoint: 'https://subscriber.invalid/hook',
+      endpoint: 'https://subscriber.example.com/hook',
       content: 'empty',
       events: 0,
       waiting: 0,

@@ -42,7 +42,7 @@ test('an endpoint that does not answer keeps no other from its events', async ()
   assert.equal(events.length, 2);
   const { json } = await caller.get(`Subscription/${id}`);
   assert.equal(json.status, 'active');
-  assert.match(json.error, /the endpoint was not answered in time/);
+  assert.match(json.error, /the endpoint did not answer in time/);
   const state = await caller.get(`Subscription/${id}/$status`);
   const { parameter } = state.json.entry[0].resource;
   assert.deepEqual(parameter.slice(1), [
