@@ -1,8 +1,8 @@
 /** A service whose sandbox may send to this machine, and a receiver that notes what it is sent. */
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
 import type { Lifetime } from '../../support/database.ts';
 import { untilTold } from '../../support/follower.ts';
 import { type Caller, openTestService, type TestService } from '../../support/service.ts';
@@ -116,11 +116,10 @@ export async function subscribe(
   return { id: made.json.id, secret };
 }
 
-/** The signature of Standard Webhooks by the secret. */
+/** The signature by the secret, as the package of Standard Webhooks makes it. */
 export function signatureOf({ headers, text }: Received, secret: string): string {
-  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
-  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  const moment = new Date(Number(headers['webhook-timestamp']) * 1000);
+  return new Webhook(secret).sign(String(headers['webhook-id']), moment, text);
 }
 
 /** The values of a parameter of the status that a notification begins with. */
