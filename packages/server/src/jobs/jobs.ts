@@ -59,7 +59,7 @@ export function openJobs(jobs: readonly Job[], log: Log): Jobs {
     },
     async stop() {
       stopping.abort();
-      await Promise.all([...loops, ...jobs.map((job) => job.stop?.())]);
+      await Promise.all([...loops, ...jobs.map((job) => stopJob(job, log))]);
     },
   };
 }
@@ -75,6 +75,15 @@ export function runWhile(isOurs: () => boolean, job: Job): Job {
     ...(job.woken === undefined ? {} : { woken: (signal) => job.woken?.(signal) ?? Promise.resolve() }),
     stop: async () => await job.stop?.(),
   };
+}
+
+/** What cannot be ended in order, since the database is gone for instance, keeps nothing else from ending. */
+async function stopJob(job: Job, log: Log): Promise<void> {
+  try {
+    await job.stop?.();
+  } catch (error) {
+    log.error({ err: error, job: job.name }, 'a job could not be stopped in order');
+  }
 }
 
 async function loop(

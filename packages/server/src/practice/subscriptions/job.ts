@@ -191,7 +191,12 @@ function openAsking(database: Pick<Database, 'listen'>) {
         isAsked = true;
         wake?.();
       });
-      await listening;
+      try {
+        await listening;
+      } catch (error) {
+        listening = undefined; // the next look tries again
+        throw error;
+      }
       isAsked = false;
     },
     wait: (signal: AbortSignal) =>
