@@ -27,7 +27,17 @@ const names = readdirSync(folder)
 const notExecuted: Readonly<Record<string, readonly string[]>> = {
   'Bundle-bundle-request-medsallergies.json': ['GET', 'GET', 'GET', 'GET', 'GET'],
   'Bundle-bundle-request-simplesummary.json': ['GET', 'GET', 'GET', 'GET'],
-  'Bundle-bundle-transaction.json': ['DELETE', 'DELETE', 'operations', 'GET', 'GET'],
+  'Bundle-bundle-transaction.json': [
+    'conditions',
+    'conditions',
+    'conditions',
+    'DELETE',
+    'DELETE',
+    'operations',
+    'GET',
+    'GET',
+  ],
+  'Bundle-xds.json': ['conditions'],
 };
 
 const platform = await openTestPlatform({ after });
@@ -104,7 +114,8 @@ function expectedFingerprints(): { readonly named: ReadonlyMap<string, Expectati
   for (const name of names) {
     if (name in rejectedExamples) continue;
     for (const resource of resourcesIn(objectOf(parseJson(readFileSync(folder + name, 'utf8'))))) {
-      const print = fingerprint(resource);
+      // Nobody subscribes by an import.
+      const print = fingerprint(resource.resourceType === 'Subscription' ? { ...resource, status: 'off' } : resource);
       const key = `${String(resource.resourceType)}/${String(resource.id)}`;
       if (resource.id === undefined) unnamed.push(print);
       else named.set(key, { key, name, fingerprints: [...(named.get(key)?.fingerprints ?? []), print] });
@@ -120,8 +131,9 @@ function resourcesIn(document: JsonObject): JsonObject[] {
   return arrayOf(document.entry)
     .map(objectOf)
     .filter(({ resource, request }) => {
-      const { method = 'PUT', url = '' } = request === undefined ? {} : objectOf(request);
-      return resource !== undefined && /^P[OU]/.test(String(method)) && !String(url).includes('$');
+      const { method = 'PUT', url = '', ifNoneExist, ifMatch } = request === undefined ? {} : objectOf(request);
+      const isConditional = ifNoneExist !== undefined || ifMatch !== undefined;
+      return resource !== undefined && /^P[OU]/.test(String(method)) && !/[$?]/.test(String(url)) && !isConditional;
     })
     .map(({ resource }) => objectOf(resource ?? null));
 }

@@ -25,6 +25,8 @@ interface BundleProblem {
 
 const unpackedTypes: ReadonlySet<string> = new Set(['collection', 'batch', 'transaction']);
 const storingMethods: ReadonlySet<string> = new Set(['POST', 'PUT']);
+/** Elements of Bundle.entry.request that make storing depend on what is there. */
+const conditionNames = ['ifNoneExist', 'ifMatch', 'ifNoneMatch', 'ifModifiedSince'] as const;
 const issuesMax = 1000;
 
 /** Whether the entries of `resource` are stored rather than `resource` itself. */
@@ -74,11 +76,15 @@ function identifiedEntry(
   refuse: (diagnostics: string) => undefined,
 ): IdentifiedEntry | undefined {
   const { resource, request, fullUrl } = entry;
-  const { method, url } = isJsonObject(request) ? request : {};
+  const { method, url, ...conditions } = isJsonObject(request) ? request : {};
   if (typeof method === 'string' && !storingMethods.has(method))
     return refuse(`${path}.request.method: ${method} is not executed by an import`);
   if (typeof url === 'string' && url.includes('$'))
     return refuse(`${path}.request.url: operations are not executed by an import`);
+  const [condition] = conditionNames.filter((name) => conditions[name] !== undefined);
+  if (condition !== undefined) return refuse(`${path}.request.${condition}: conditions are not executed by an import`);
+  if (typeof url === 'string' && url.includes('?'))
+    return refuse(`${path}.request.url: conditions are not executed by an import`);
   if (!isJsonObject(resource)) return refuse(`${path}.resource: is missing, so there is nothing to store`);
   const type = String(resource.resourceType);
   const putId = method === 'PUT' ? idAtEnd(url, type) : undefined;

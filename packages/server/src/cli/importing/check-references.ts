@@ -35,7 +35,8 @@ export async function checkReferences(
   file: ImportFile,
   makeId: MakeId,
 ): Promise<MissingReferences> {
-  const items = [...readChunk(chunk, file, makeId)].flatMap(({ item }) => item ?? []);
+  const all = [...readChunk(chunk, file, makeId)].flatMap(({ item }) => item ?? []);
+  const items = all.filter(({ resource }) => served.has(String(resource.resourceType))); // others were refused
   const referring = items.map((item) => ({ item, references: listReferences(loader.context.baseUrl, item) }));
   const wanted = new Set(
     referring.flatMap(({ item, references }) => [getResourceName(item), ...references.map(({ target }) => target)]),

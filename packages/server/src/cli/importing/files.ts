@@ -33,6 +33,8 @@ export async function importFiles(paths: readonly string[]): Promise<ImportFile[
     const facts = await factsOf(each);
     const form = formOf(each);
     if (facts.isDirectory()) files.push(...(await filesBelow(each)));
+    else if (!facts.isFile())
+      throw new UsageError(`${each} is no file: an import reads files, which it can begin anew`);
     else if (form !== undefined) files.push({ path: each, form, bytes: facts.size });
     else throw new UsageError(`${each} must be called .ndjson (one resource a line) or .json (a resource or a Bundle)`);
   }

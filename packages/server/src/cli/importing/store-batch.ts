@@ -7,12 +7,15 @@ import { getStoredText } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import { PraxisError } from '../../base/errors.ts';
+import type { Sql } from '../../database/sql.ts';
 import { isTooLate, StatementError } from '../../database/sqlstate.ts';
 import { listHooks, type StoringContext } from '../../engine/hooks.ts';
 import type { BuildWriteContext } from '../../engine/write/build-write.ts';
-import { noteImportedAppointments } from '../../practice/booking/backfill-statements.ts';
+import { freeImportedAppointments, noteImportedAppointments } from '../../practice/booking/backfill-statements.ts';
 import { holdsContent } from '../../practice/documents/content-urls.ts';
+import { removeSubscription } from '../../practice/subscriptions/store.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../../storage/store.ts';
+import type { TenantScope } from '../../tenancy/scope.ts';
 import { batchAttemptsMax, type Loader, withRights } from './loader.ts';
 import { type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
 import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
@@ -104,11 +107,25 @@ async function storeOnce(
         notes,
       };
       await note(inside, context, batch);
-      if (items.some(({ write }) => write.type === 'Appointment'))
-        await inside.change(context.scope, noteImportedAppointments(context.scope.firm));
+      const effects = listEffects(
+        context.scope,
+        items.map(({ write }) => write),
+      );
+      if (effects.length > 0) await inside.change(context.scope, effects);
       return batch;
     }),
   );
+}
+
+/** What is kept beside the resources follows: times of appointments, and subscriptions, which an import ends. */
+function listEffects(scope: TenantScope, writes: readonly ResourceWrite[]): readonly Sql[] {
+  const appointments = writes.filter(({ type }) => type === 'Appointment');
+  const later = appointments.filter(({ expectedVersion }) => expectedVersion > 0).map(({ id }) => id);
+  return [
+    ...(later.length === 0 ? [] : [freeImportedAppointments(scope.firm, later)]),
+    ...(appointments.length === 0 ? [] : noteImportedAppointments(scope.firm)),
+    ...writes.filter(({ type }) => type === 'Subscription').flatMap(({ id }) => removeSubscription(scope, id)),
+  ];
 }
 
 /** Stores all, but for those that name content which they may not; returns why. @throws Overtaken */

@@ -9,8 +9,8 @@ import type { Asker } from './shares.ts';
 /** A statement took long when it was at the head of its connection for longer, in ms. */
 export const shortMaxMs = 25;
 
-/** For so long after a long one, no read of its asker shares a connection. */
-const apartMs = 10_000;
+/** For so many times the length of a long one, and no longer than that, no read of its asker shares a connection. */
+const [apartTimes, apartMaxMs] = [20, 10_000];
 
 /** Reads of one asker that share connections at once, at most. */
 const atOnceMax = 16;
@@ -54,7 +54,7 @@ export class BoundedReads {
     if (ms <= shortMaxMs) standing.shortInRow += 1;
     else {
       standing.shortInRow = 0;
-      standing.apartUntilMs = this.#now() + apartMs;
+      standing.apartUntilMs = this.#now() + Math.min(apartMaxMs, apartTimes * ms);
     }
   }
 

@@ -110,9 +110,9 @@ export class ConnectionPool {
    * @returns whether there was
    */
   useBounded(firm: FirmValue, give: (connection: Connection) => void): boolean {
-    if (this.#closed) return false;
     const { connectionsMax, depthMax } = this.limits;
-    const connection = this.#pick(firm, Math.ceil(connectionsMax / 2), depthMax / 2);
+    if (this.#closed || connectionsMax < 2) return false;
+    const connection = this.#pick(firm, connectionsMax >> 1, depthMax / 2);
     if (connection === undefined || connection.inFlight > 0) this.#grow();
     if (connection !== undefined) give(connection);
     return connection !== undefined;

@@ -100,6 +100,15 @@ export async function endBackfill(tx: Queryable, firm: number, { changes }: Firm
 }
 
 /**
+ * Gives back the time that earlier versions of these appointments took: in the transaction that imports later ones. The job that looks
+ * at imported appointments takes the time of now.
+ */
+export function freeImportedAppointments(firm: number, ids: readonly string[]): Sql {
+  const owners = encodeTextArray(ids.map((id) => `Appointment/${id}`));
+  return sql`DELETE FROM occupancy WHERE firm = ${firm} AND owner = ANY (${owners}::text[]) AND expires IS NULL`;
+}
+
+/**
  * Has the appointments of all actors of the firm looked at again: in the transaction that imports some. The job that looks sees
  * the reason when it can see the appointments.
  */

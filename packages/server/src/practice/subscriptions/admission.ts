@@ -7,6 +7,7 @@ import { PraxisError } from '../../base/errors.ts';
 import type { Database, Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { InteractionContext } from '../../engine/context.ts';
+import { jobLimits } from '../../limits/budgets.ts';
 import { CostlyParameters } from '../../search/index/costly-parameters.ts';
 import { getTypeNumber } from '../../search/numbers.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
@@ -17,7 +18,7 @@ import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActingServices, openContext } from './acting.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
-import type { SubscriptionState } from './store.ts';
+import { type SubscriptionState, unsearchable } from './store.ts';
 
 /** Changes that are looked at at once. */
 const changesMax = 500;
@@ -128,8 +129,8 @@ async function listAdmitting(
   return list;
 }
 
-/** Events by subscription; `ended`: the rights are others than those that its run began under. */
-type Matched = readonly { readonly id: string; readonly matches: readonly Match[]; readonly ended: boolean }[];
+/** Events by subscription; `ended`: what stands in the place of the rights that its run began under, since it has ended. */
+type Matched = readonly { readonly id: string; readonly matches: readonly Match[]; readonly ended?: string }[];
 
 /** Subscriptions of one application with the same rights that ask the same are looked at once. */
 async function matchAll(
@@ -141,36 +142,40 @@ async function matchAll(
   const changed = new Set(changes.map(({ now }) => now.type));
   const concerned = subscriptions.filter(({ definition }) => changed.has(definition.type));
   const contexts = new Map<string, InteractionContext | undefined>();
-  const found = new Map<string, readonly Match[]>();
-  const matched: { id: string; matches: readonly Match[]; ended: boolean }[] = [];
+  const found = new Map<string, readonly Match[] | undefined>();
+  const matched: { id: string; matches: readonly Match[]; ended?: string }[] = [];
   for (const { id, application, entries, policy, definition, key } of concerned) {
     const rights = JSON.stringify([application, entries]);
     if (!contexts.has(rights)) contexts.set(rights, await openContext(services, { firm, application, entries }));
     const context = contexts.get(rights);
     if (context === undefined || context.policy.fingerprint !== policy) {
-      matched.push({ id, matches: [], ended: true });
+      matched.push({ id, matches: [], ended: '' });
       continue;
     }
     const group = `${rights} ${key}`;
-    const matches = found.get(group) ?? (await findEventsOf(services, context, definition, changes));
-    found.set(group, matches);
-    if (matches.length > 0) matched.push({ id, matches, ended: false });
+    if (!found.has(group)) found.set(group, await findEventsOf(services, context, definition, changes));
+    const matches = found.get(group);
+    if (matches === undefined) matched.push({ id, matches: [], ended: unsearchable });
+    else if (matches.length > 0) matched.push({ id, matches });
   }
   return matched;
 }
 
+/** Undefined: the search of its criteria is refused now, or takes too long. That is no concern of the others of the firm. */
 async function findEventsOf(
   services: ActingServices,
   context: InteractionContext,
   definition: SubscriptionState['definition'],
   changes: readonly Change[],
-): Promise<readonly Match[]> {
+): Promise<readonly Match[] | undefined> {
   try {
-    return await findEvents(context, definition, changes);
+    const budget = services.openBudget(context.scope, jobLimits);
+    return await findEvents({ ...context, budget }, definition, changes);
   } catch (error) {
     if (error instanceof CostlyParameters) await services.store.failParameters(context.scope, error.failed);
-    // What its own search would refuse is no event: a parameter of the firm's that is gone, a value set that is.
-    if (error instanceof PraxisError && error.status < 500 && error.code !== 'stale-access') return [];
+    // A parameter of the firm's that is gone, or a search that costs too much: its run ends, so that nothing is left out unseen.
+    const isOwn = error instanceof PraxisError && (error.status < 500 || error.code === 'statement-timeout');
+    if (isOwn && error.code !== 'stale-access') return undefined;
     throw error;
   }
 }
@@ -191,8 +196,10 @@ async function keepEvents(
     if (moved.length === 0) return false;
     const given = matched.filter(({ matches }) => matches.length > 0);
     if (given.length > 0) await insertEvents(tx, firm, given);
-    const ended = matched.filter((each) => each.ended).map(({ id }) => id);
-    if (ended.length > 0) await endRights(tx, firm, ended);
+    for (const mark of ['', unsearchable]) {
+      const ended = matched.filter((each) => each.ended === mark).map(({ id }) => id);
+      if (ended.length > 0) await endRights(tx, firm, ended, mark);
+    }
     if (matched.length > 0) await makeDue(tx, firm, matched, nowMs);
     return true;
   });
@@ -217,9 +224,9 @@ async function insertEvents(tx: Queryable, firm: number, given: Matched): Promis
 }
 
 /** What was changed under other rights was not admitted: the run has ended, though the rights may come back. */
-async function endRights(tx: Queryable, firm: number, ids: readonly string[]): Promise<void> {
+async function endRights(tx: Queryable, firm: number, ids: readonly string[], mark: string): Promise<void> {
   await tx.query(
-    sql`UPDATE subscription SET policy = '' WHERE firm = ${firm} AND id = ANY (${encodeTextArray(ids)}::text[])`,
+    sql`UPDATE subscription SET policy = ${mark} WHERE firm = ${firm} AND id = ANY (${encodeTextArray(ids)}::text[])`,
   );
 }
 

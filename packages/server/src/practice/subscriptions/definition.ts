@@ -178,7 +178,9 @@ function readExtension(
 
 function readEnd(resource: JsonObject): Pick<SubscriptionDefinition, 'endMs'> {
   const end = findText(resource, 'end');
-  return end === undefined ? {} : { endMs: Date.parse(end) };
+  if (end === undefined) return {};
+  const endMs = Date.parse(end);
+  return Number.isNaN(endMs) ? refuseElement('end', 'is a moment without a leap second') : { endMs };
 }
 
 /** @throws PraxisError `rule-broken` naming the element */

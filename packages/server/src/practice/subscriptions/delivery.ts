@@ -27,6 +27,7 @@ import {
   type SubscriptionEvent,
   type SubscriptionState,
   stateColumns,
+  unsearchable,
 } from './store.ts';
 
 /** Notifications that one subscription gets before others have their turn. */
@@ -90,6 +91,7 @@ async function attendOnce(attended: Attended): Promise<boolean> {
   const context = await openContext(services, { firm: due.firm, application, entries });
   if (context === undefined) return await end(attended, 'error', 'rights-changed');
   if (status === 'requested') return await shakeHands(attended, context);
+  if (policy === unsearchable) return await end(attended, 'error', 'unsearchable');
   if (context.policy.fingerprint !== policy) return await end(attended, 'error', 'rights-changed');
   if (state.events > state.delivered) return await deliver(attended, context);
   return await beat(attended, context);
@@ -100,7 +102,7 @@ async function end({ services, due, state }: Attended, status: 'error' | 'off', 
   const nowMs = services.clock.now();
   const changes = endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs);
   const place = { id: due.firm, environment: due.environment, prefix: due.prefix };
-  await storeStatus(services, place, state.id, { status, error: reasonTexts[reason] }, changes);
+  await storeStatus(services, place, state, { status, error: reasonTexts[reason] }, changes);
   return false;
 }
 
@@ -127,7 +129,7 @@ async function shakeHands(attended: Attended, context: InteractionContext): Prom
   if (signal.aborted) return false;
   if (isAccepted(outcome)) {
     const changes = activate(due.firm, state.id, context.policy.fingerprint, nowMs);
-    return await storeStatus(services, placeOf(due), state.id, { status: 'active' }, changes);
+    return await storeStatus(services, placeOf(due), state, { status: 'active' }, changes);
   }
   if (state.attempts + 1 >= handshakesMax) return await end(attended, 'error', 'handshake-failed');
   return await fail(attended, outcome);
@@ -192,7 +194,7 @@ async function succeed(
   delivered: Parameters<typeof noteDelivered>[3],
 ): Promise<boolean> {
   await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
-  if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state.id, { status: 'active' }, []);
+  if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
   return true;
 }
 
@@ -210,7 +212,7 @@ async function fail(attended: Attended, outcome: MessageOutcome): Promise<boolea
   const tell = state.attempts + 1 === toldAttempts && state.status === 'active';
   if (tell) {
     const error = `failing since ${new Date(failingMs).toISOString()}: the endpoint ${describe(outcome)}`;
-    await storeStatus(services, placeOf(due), state.id, { status: 'active', error }, []);
+    await storeStatus(services, placeOf(due), state, { status: 'active', error }, []);
   }
   await noteFailed(services.database.forFirm(due.firm), due.firm, state.id, { retryMs: nowMs + pauseMs, nowMs });
   return false;
@@ -277,6 +279,7 @@ function formMessage(
   }
   const [first] = shown;
   if (first?.resource === undefined) return { url: endpoint, method: 'POST', body: Buffer.alloc(0) };
-  const url = `${endpoint.replace(/\/$/, '')}/${getTypeName(first.event.rtype)}/${first.event.id}`;
-  return { url, method: 'PUT', body: Buffer.from(unwrapDisclosed(first.resource)) };
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${getTypeName(first.event.rtype)}/${first.event.id}`;
+  return { url: url.href, method: 'PUT', body: Buffer.from(unwrapDisclosed(first.resource)) };
 }

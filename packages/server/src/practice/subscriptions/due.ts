@@ -48,7 +48,7 @@ export async function claimDue(
     RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
 }
 
-/** Holds what was taken for longer. */
+/** Holds for longer what was taken and not given back. */
 export async function renewLeases(
   database: Database,
   held: readonly Pick<DueSubscription, 'firm' | 'id'>[],
@@ -59,7 +59,7 @@ export async function renewLeases(
   const ids = encodeTextArray(held.map(({ id }) => id));
   await database.query(sql`
     UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM unnest(${firms}::int[], ${ids}::text[]) AS h(firm, id)
-    WHERE d.firm = h.firm AND d.id = h.id`);
+    WHERE d.firm = h.firm AND d.id = h.id AND d.leased > ${nowMs}`);
 }
 
 /** Gives one back, and notes when something is to be done for it next. */
@@ -72,7 +72,7 @@ export async function releaseDue(database: Database, firm: number, id: string, n
         SELECT LEAST(COALESCE(s.ends, ${never}), CASE s.status
           WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
           WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
-            ELSE s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent) END
+            ELSE GREATEST(s.retry, s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent)) END
           WHEN 'error' THEN s.ended + ${eventsKeptMs} ELSE ${never} END)
         FROM subscription s WHERE s.firm = ${firm} AND s.id = ${id}), ${never})
       WHERE d.firm = ${firm} AND d.id = ${id}`);

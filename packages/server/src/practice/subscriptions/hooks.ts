@@ -19,11 +19,12 @@ import { denyAccess, requireGrants } from '../../engine/rights/denials.ts';
 import { planSearch, strictly } from '../../engine/search/searching.ts';
 import { requirePublicUrl } from '../../outbound/public-url.ts';
 import { findObject, findProperty, findText, listObjects, listTexts } from '../../search/json-values.ts';
+import { getStandardParameters } from '../../search/parameters.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../../storage/store.ts';
 import { sealHeaders } from './channel-headers.ts';
 import { readDefinition, refuseElement, type SubscriptionDefinition } from './definition.ts';
-import { listTopicGrants } from './matching.ts';
+import { listTopicGrants, toLocalReference } from './matching.ts';
 import { backportProfiles, secretExtension, topicExtension } from './names.ts';
 import { computeSecret } from './secret.ts';
 import { keepSubscription, removeSubscription } from './store.ts';
@@ -81,7 +82,7 @@ function withExtensions(resource: JsonObject, extension: readonly JsonObject[]):
   return extension.length === 0 ? rest : { ...rest, extension: [...extension] };
 }
 
-/** A write without headers leaves those that are stored. */
+/** A write without headers leaves those that are stored, where the endpoint has the same origin: they are no other's. */
 function withSealedHeaders(
   context: InteractionContext,
   resource: JsonObject,
@@ -89,11 +90,17 @@ function withSealedHeaders(
   id: string,
 ): JsonObject {
   const channel = findObject(resource, 'channel') ?? {};
-  const kept = listTexts(findObject(live, 'channel'), 'header');
+  const before = findObject(live, 'channel');
+  const kept = haveSameOrigin(before, channel) ? listTexts(before, 'header') : [];
   const sent = findProperty(channel, 'header') === undefined ? kept : listTexts(channel, 'header');
   const header = sealHeaders({ ...context, id }, sent, kept);
   const { header: _header, _header: _extensions, ...rest } = channel;
   return { ...resource, channel: header.length === 0 ? rest : { ...rest, header: [...header] } };
+}
+
+function haveSameOrigin(left: JsonObject | undefined, right: JsonObject): boolean {
+  const [before, after] = [findText(left, 'endpoint') ?? '', findText(right, 'endpoint') ?? ''];
+  return URL.canParse(before) && URL.canParse(after) && new URL(before).origin === new URL(after).origin;
 }
 
 /** @throws PraxisError `rule-broken`, `access-denied` */
@@ -109,6 +116,7 @@ async function requireAllowed(context: InteractionContext, definition: Subscript
   if (definition.type === 'Subscription') refuseElement('criteria', 'is about Subscriptions, of which nothing is sent');
   requireGrants(context, definition.type, 's');
   const topic = findTopic(definition.topic ?? '');
+  for (const [code, values] of definition.filters) requireComparable(context, definition.type, code, values);
   if (topic !== undefined && listTopicGrants(context.policy, topic, definition.filters).length === 0)
     denyAccess(`The topic goes by ${topic.reads.join(', ')} of ${topic.type}, which the application may not search`);
   try {
@@ -118,6 +126,21 @@ async function requireAllowed(context: InteractionContext, definition: Subscript
       refuseElement('criteria', `cannot be searched by: ${error.details.diagnostics}`);
     throw error;
   }
+}
+
+/** A filter by references names them as they are compared: those of this service, of no version. */
+function requireComparable(
+  { baseUrl }: InteractionContext,
+  type: string,
+  code: string,
+  values: readonly string[],
+): void {
+  if (getStandardParameters(type).get(code)?.kind.table !== 'reference') return;
+  const isOdd = (value: string): boolean =>
+    !/^(?:[A-Z][A-Za-z]+\/)?[A-Za-z0-9\-.]{1,64}$/.test(toLocalReference(value, baseUrl));
+  const odd = values.find(isOdd);
+  if (odd !== undefined)
+    refuseElement('criteria.extension', `compares ${code} with ${odd}: it takes Type/id or an id of this service`);
 }
 
 /** What criteria and filters ask, as parameters of a search of the type. */

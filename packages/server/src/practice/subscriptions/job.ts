@@ -23,10 +23,13 @@ const idlePauseMs = 400;
 /** Where no subscription is active: until one is asked for, which a notification tells; this is for those that are lost. */
 const sleepMs = 5_000;
 
-/** Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. */
+/**
+ * Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. An application
+ * has less than a firm, so that others of the firm have their turn.
+ */
 const sendingMax = 64;
-const shareMax = { firm: 16, application: 32 } as const;
-const takenMax = 16;
+const shareMax = { firm: 40, application: 12 } as const;
+const takenMax = 4;
 
 export const subscriptionsJob: DeclaredJob<FeatureServices> = {
   firmJob: 'subscriptions',
@@ -137,15 +140,18 @@ function openSending(services: FeatureServices) {
   const { database, clock, log } = services;
   const stopping = new AbortController();
   const connections = openKeptConnections();
-  const underWay = new Map<string, { readonly due: DueSubscription; readonly done: Promise<void> }>();
+  const underWay = new Map<string, { readonly due: DueSubscription; done: Promise<void> }>();
   let renewedMs = performance.now();
 
   const begin = (due: DueSubscription): void => {
     const key = `${due.firm} ${due.id}`;
-    const done = attend(services, due, { signal: stopping.signal, connections })
+    const entry = { due, done: Promise.resolve() };
+    entry.done = attend(services, due, { signal: stopping.signal, connections })
       .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
-      .finally(() => underWay.delete(key));
-    underWay.set(key, { due, done });
+      .finally(() => {
+        if (underWay.get(key) === entry) underWay.delete(key);
+      });
+    underWay.set(key, entry);
   };
 
   /** Those that have their share already. */

@@ -12,7 +12,7 @@ import { makeFirmClock } from '../../tenancy/firm-time.ts';
 import { getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { ActingServices } from './acting.ts';
-import type { EndReason, SubscriptionStatus } from './store.ts';
+import { type EndReason, lockState, type SubscriptionState, type SubscriptionStatus } from './store.ts';
 
 /** A firm, as it is found. */
 export interface FirmPlace {
@@ -24,6 +24,7 @@ export interface FirmPlace {
 /** What Subscription.error says of a reason. */
 export const reasonTexts: Readonly<Record<EndReason, string>> = {
   'handshake-failed': 'handshake-failed: the endpoint did not accept the handshake',
+  unsearchable: 'unsearchable: the criteria can no longer be searched by, or cost more than one search may',
   undeliverable: 'undeliverable: the endpoint accepted nothing for 72 hours; ask again by the status requested',
   'rights-changed':
     'rights-changed: the rights of the application at the practice have changed; begin anew by the status requested',
@@ -40,16 +41,17 @@ export interface StatusChange {
 }
 
 /**
- * Stores a version with the status, and what goes with it, all or nothing. False: the resource was changed by its application
- * meanwhile, or is no longer there, and nothing is done.
+ * Stores a version with the status, and what goes with it, all or nothing. False: the application has asked for something else since
+ * `seen` was read, or the resource is no longer there, and nothing is done. So what an endpoint answered says nothing of another one.
  */
 export async function storeStatus(
   services: ActingServices,
   place: FirmPlace,
-  id: string,
+  seen: Pick<SubscriptionState, 'id' | 'status' | 'definition'>,
   { status, error }: StatusChange,
   changes: readonly Sql[],
 ): Promise<boolean> {
+  const { id } = seen;
   const { database, clock, store, openBudget, baseUrlOf } = services;
   const firm = await getFirm(database, place.environment, place.prefix);
   const scope = await openOperatorScope(database, clock, firm);
@@ -66,6 +68,7 @@ export async function storeStatus(
   const resource = withStatus(parseStored(current.content), status, error);
   const write = await buildWrite(context, 'update', 'Subscription', id, resource, current.versionId, current);
   return await store.transaction(scope, async (inside) => {
+    if (!(await lockState(inside, scope, seen))) return false;
     const { outcome } = await inside.write(scope, write);
     if (outcome !== 'written') return false;
     await inside.change(scope, changes);

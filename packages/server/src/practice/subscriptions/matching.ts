@@ -105,10 +105,21 @@ function readSeen(
   const place = { timeZone: context.scope.timeZone, baseUrl: context.baseUrl };
   const codes = new Set(filters.map(([code]) => code));
   const rows = indexElements(type, resource, place, context.budget, codes);
-  return filters.every(([code, values]) => meets(rows, type, id, code, values)) ? resource : undefined;
+  return filters.every(([code, values]) => meets(rows, { type, id }, place, code, values)) ? resource : undefined;
 }
 
-function meets(rows: IndexRows, type: string, id: string, code: string, values: readonly string[]): boolean {
+/** A reference to this service without its base. */
+export function toLocalReference(value: string, baseUrl: string): string {
+  return value.startsWith(`${baseUrl}/`) ? value.slice(baseUrl.length + 1) : value;
+}
+
+function meets(
+  rows: IndexRows,
+  { type, id }: { readonly type: string; readonly id: string },
+  place: { readonly baseUrl: string },
+  code: string,
+  values: readonly string[],
+): boolean {
   if (code === '_id') return values.includes(id);
   const parameter = getStandardParameters(type).get(code);
   if (parameter === undefined) return false;
@@ -118,7 +129,8 @@ function meets(rows: IndexRows, type: string, id: string, code: string, values: 
     (param, at) =>
       param === number &&
       values.some((value) => {
-        const [name, target = name] = value.includes('/') ? value.split('/') : [undefined, value];
+        const local = toLocalReference(value, place.baseUrl);
+        const [name, target = name] = local.includes('/') ? local.split('/') : [undefined, local];
         const targetType = Number(rows.referenceTargetType[at]);
         const types = name === undefined ? definition.targets : [name];
         return rows.referenceTargetId[at] === target && types.some((each) => getTypeNumber(each) === targetType);

@@ -13,10 +13,14 @@ export type EndReason =
   | 'handshake-failed'
   | 'undeliverable'
   | 'rights-changed'
+  | 'unsearchable'
   | 'gone'
   | 'end'
   | 'requested'
   | 'suspended';
+
+/** In the place of the rights of a run that has ended since its criteria cannot be searched by. */
+export const unsearchable = 'unsearchable';
 
 export interface SubscriptionState {
   readonly id: string;
@@ -94,6 +98,21 @@ export function keepSubscription({ firm, application }: TenantScope, asked: Aske
 }
 
 /** Statements that forget a subscription. */
+/** Holds the state until the transaction ends, if it is as it was seen. */
+export async function lockState(
+  store: StatementRunner,
+  { firm, application, ...scope }: TenantScope,
+  { id, status, definition }: Pick<SubscriptionState, 'id' | 'status' | 'definition'>,
+): Promise<boolean> {
+  const statement = sql`
+    SELECT e.epoch, s.id FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT id FROM subscription WHERE firm = ${firm} AND id = ${id} AND status = ${status} AND definition = ${JSON.stringify(definition)}::jsonb
+      FOR UPDATE OFFSET 0) s ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly id: string | null }>({ firm, application, ...scope }, statement);
+  return row !== undefined && row.id !== null;
+}
+
 export function removeSubscription({ firm }: TenantScope, id: string): readonly Sql[] {
   return [
     lockFeed(firm),

@@ -89,6 +89,7 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
       ...(threads === undefined ? {} : { threads }),
       onContinue(done) {
         continuedFrom = done.stored;
+        stored = done.stored;
         progress.line(`continues an import that was interrupted: ${formatCount(done.stored)} resources are stored`);
       },
       onProblem,
