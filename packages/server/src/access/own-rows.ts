@@ -31,5 +31,7 @@ function narrow(policy: AccessPolicy, application: number): AccessPolicy {
       })),
     );
   };
-  return { ...policy, grants };
+  // A copy of the properties, not of their values.
+  const { grants: _all, ...others } = Object.getOwnPropertyDescriptors(policy);
+  return Object.defineProperties({ ...policy, grants }, others);
 }

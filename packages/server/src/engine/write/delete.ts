@@ -4,13 +4,13 @@
 
 import { getStoredText } from '../../access/disclosure.ts';
 import { coversRow } from '../../access/mask.ts';
+import { ownRowParameters } from '../../access/own-rows.ts';
 import { fail } from '../../base/errors.ts';
 import { makeLargePatient } from '../../base/worst-case.ts';
 import { makeIndexRows } from '../../search/index/index-rows.ts';
 import type { StoredResource } from '../../storage/store.ts';
 import type { FhirRequest, FhirResponse, Interaction, InteractionContext } from '../context.ts';
 import { requireMatch, requireNoneMatch } from '../preconditions.ts';
-import { seesAllRows } from '../read/read.ts';
 import { refuse } from '../rights/denials.ts';
 import { compileCriterionTest } from '../rights/disclosing.ts';
 import { buildAuditRow } from './build-write.ts';
@@ -60,7 +60,7 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
 /** The current version, deleted or not; of types with own rows alone (access/own-rows.ts) as if there were no others. */
 async function readOwn(context: InteractionContext, { type, id }: FhirRequest): Promise<StoredResource | undefined> {
   const current = await context.store.read(context.scope, type, id);
-  if (current === undefined || seesAllRows(context, type)) return current;
+  if (current === undefined || !ownRowParameters.has(type)) return current;
   const isOwn =
     !current.deleted && coversRow(context.policy, 'r', type, compileCriterionTest(context, type, current.content));
   return isOwn ? current : undefined;

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
 import { parseStored } from '../../access/disclosure.ts';
 import { describeNextStep, listGrantingEntries } from '../../access/explain.ts';
 import { coversRow } from '../../access/mask.ts';
+import { ownRowParameters } from '../../access/own-rows.ts';
 import { canReadAll } from '../../access/policy.ts';
 import { fail } from '../../base/errors.ts';
 import { buildJsonRequest, makeLargePatient } from '../../base/worst-case.ts';
@@ -157,7 +158,7 @@ function requireCurrent(
   return live;
 }
 
-/** Where some rows are hidden, a create under a chosen id would tell whether there is one. */
+/** Of types with own rows alone, a create under a chosen id would tell whether another application has one. */
 export function mayCreateUnder({ policy }: RightsContext, type: string): boolean {
-  return policy.mayUpdateAsCreate && policy.grants(type, 'u').some(({ criteria }) => criteria.length === 0);
+  return policy.mayUpdateAsCreate && !ownRowParameters.has(type);
 }
