@@ -1,6 +1,6 @@
 /**
  * A bulk export goes on when a node is killed while it plans and while it sends files: another has the same files, byte for byte.
- * Slow: two nodes are processes of their own, and thousands of resources are planned.
+ * Both nodes are processes of their own.
  */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
