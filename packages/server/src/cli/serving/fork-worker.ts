@@ -1,6 +1,7 @@
 /** Starting the process of a worker. It begins with loading what it needs, and then waits for what the supervisor says. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { heapOptions } from './heap-growth.ts';
 
 const program = fileURLToPath(new URL('worker.ts', import.meta.url));
 
@@ -10,7 +11,7 @@ const program = fileURLToPath(new URL('worker.ts', import.meta.url));
  */
 export function forkWorker(number: number, collectorThreads: number): ChildProcess {
   const child = fork(program, [String(number)], {
-    execArgv: [...process.execArgv, `--v8-pool-size=${collectorThreads}`],
+    execArgv: [...process.execArgv, ...heapOptions, `--v8-pool-size=${collectorThreads}`],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.on('error', () => undefined); // who watches over it finds that it has no number

@@ -6,6 +6,7 @@ import { readConfig } from '../../base/config.ts';
 import { openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
 import { report } from '../report.ts';
+import { steerHeapGrowth } from './heap-growth.ts';
 import { aliveEveryMs, type FromWorker, readMessage, type SandboxLines, type ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
@@ -148,6 +149,7 @@ function sayAlive(): NodeJS.Timeout {
     const before = loop;
     loop = performance.eventLoopUtilization();
     const loopUse = performance.eventLoopUtilization(loop, before).utilization;
+    steerHeapGrowth(loopUse);
     const connections = state.service?.connections?.count() ?? 0;
     const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();

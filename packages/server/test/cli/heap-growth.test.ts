@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { steerHeapGrowth } from '../../src/cli/serving/heap-growth.ts';
+
+v8.setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** The most that the heap had, in MB, while what is held is replaced several times by as much. */
+function findPeak(): number {
+  const held: { text: string }[][] = [];
+  const replace = (nth: number): void => {
+    held[nth % 400] = Array.from({ length: 1_500 }, (_, index) => ({ text: `${nth} ${index}` }));
+  };
+  for (let nth = 0; nth < 400; nth += 1) replace(nth);
+  collect();
+  let most = 0;
+  for (let nth = 0; nth < 4_000; nth += 1) {
+    replace(nth);
+    most = Math.max(most, v8.getHeapStatistics().used_heap_size);
+  }
+  held.length = 0;
+  collect();
+  return most / 1_000_000;
+}
+
+test('a heap grows further while the event loop is busy than while it is not', () => {
+  steerHeapGrowth(0.89);
+  const idle = findPeak();
+  steerHeapGrowth(0.9);
+  const busy = findPeak();
+  steerHeapGrowth(0);
+  const idleAgain = findPeak();
+  assert.ok(busy > 1.2 * idle, `${busy} MB, and ${idle} MB while there is time`);
+  assert.ok(busy > 1.2 * idleAgain, `${busy} MB, and ${idleAgain} MB while there is time again`);
+});
