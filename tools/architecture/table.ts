@@ -89,6 +89,7 @@ export const tiers: readonly Tier[] = [
       [
         { name: 'indexing', purpose: 'index rows of what was stored before a search parameter was defined' },
         { name: 'keys', purpose: 'the secret key of the installation, and the data keys that it wraps' },
+        { name: 'offboarding', purpose: 'which tables hold rows of a firm; erasing all of them, and the proof of it' },
       ],
     ],
   },

@@ -3,7 +3,7 @@
  * key of the seals (seal.ts) and chained to the archive before, so that a hand can neither make, change nor remove one unnoticed.
  */
 import { type Sql, sql } from '../database/sql.ts';
-import { type CommitPosition, chainBeginning, type SealEnd, type SealingKey } from './seal.ts';
+import { type CommitPosition, chainBeginning, type SealEnd, type SealingKey, type VerifyingKey } from './seal.ts';
 import { readNumber } from './seal-statements.ts';
 
 export interface ArchiveFacts {
@@ -41,7 +41,7 @@ export function signArchive(
 }
 
 export function isSignedArchive(
-  key: SealingKey,
+  key: VerifyingKey,
   firm: number,
   before: ArchiveRecord | undefined,
   record: ArchiveRecord,

@@ -9,13 +9,13 @@ import {
   readMarkSeq,
   type Seal,
   type SealEnd,
-  type SealingKey,
+  type VerifyingKey,
 } from './seal.ts';
 
 export interface SealContext {
   readonly firm: number;
   readonly isProven: ProofCheck;
-  readonly key: SealingKey;
+  readonly key: VerifyingKey;
   /** What is wrong is added here, one line each. */
   readonly findings: string[];
 }

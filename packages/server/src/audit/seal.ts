@@ -92,6 +92,30 @@ export interface SealingKey {
   readonly publicKey: string;
 }
 
+/** What can check signatures, and make none. */
+export type VerifyingKey = Pick<SealingKey, 'verifies' | 'publicKey'>;
+
+/** The key of a PEM; undefined: it is no public key of Ed25519. */
+export function openVerifyingKey(pem: string): VerifyingKey | undefined {
+  try {
+    const key = createPublicKey({ key: pem, format: 'pem' });
+    if (key.asymmetricKeyType !== 'ed25519') return undefined;
+    return {
+      verifies: (head, signature) => verify(null, head, key, signature),
+      publicKey: key.export({ format: 'pem', type: 'spki' }).toString(),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What people compare keys by: SHA-256 of the key in DER, in hexadecimal. */
+export function computeKeyFingerprint({ publicKey }: Pick<VerifyingKey, 'publicKey'>): string {
+  return createHash('sha256')
+    .update(createPublicKey(publicKey).export({ format: 'der', type: 'spki' }))
+    .digest('hex');
+}
+
 /** DER of a PKCS #8 Ed25519 key up to its 32 bytes (https://www.rfc-editor.org/rfc/rfc8410#section-7). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 

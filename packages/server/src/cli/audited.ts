@@ -54,7 +54,9 @@ async function note(platform: Platform, command: Command, input: CommandInput): 
 function textOf({ name, options }: Command, input: CommandInput): string {
   const noted = Object.entries(options)
     .filter(([, { noted: isNoted, place }]) => isNoted === true || place !== undefined)
-    .flatMap(([option]) => valuesOf(input, option).map((value) => `--${option} ${value}`));
+    .flatMap(([option]) =>
+      input.flag(option) ? [`--${option}`] : valuesOf(input, option).map((value) => `--${option} ${value}`),
+    );
   return [name, ...input.positionals, ...noted].join(' ');
 }
 

@@ -23,7 +23,7 @@ function findWalkedMax({ hasContent }: VersionsWanted): number {
 }
 
 /** No version has a greater number. */
-const versionMax = 2_147_483_647;
+export const versionNumberMax = 2_147_483_647;
 
 /** A place among the versions of a type, in the order of their time. */
 export interface VersionPlace {
@@ -130,7 +130,7 @@ function buildVersionsStatement({ firm, application }: TenantScope, wanted: Vers
             WHEN NOT ${isVisibleAt(sql`v`, moment)} THEN false
             ELSE (
               SELECT NOT ${isVisibleAt(sql`n`, moment)} FROM resource_version n
-              WHERE n.firm = ${firm} AND n.rtype = ${rtype} AND (n.id, n.vid) > (v.id, v.vid) AND (n.id, n.vid) <= (v.id, ${versionMax}::int)
+              WHERE n.firm = ${firm} AND n.rtype = ${rtype} AND (n.id, n.vid) > (v.id, v.vid) AND (n.id, n.vid) <= (v.id, ${versionNumberMax}::int)
               ORDER BY n.id, n.vid LIMIT 1) IS NOT FALSE END AS wanted
         FROM resource_version v
         WHERE v.firm = ${firm} AND v.rtype >= ${rtype} AND v.rtype <= ${rtype} AND v.lu >= ${after.lastUpdatedMs}
@@ -141,7 +141,7 @@ function buildVersionsStatement({ firm, application }: TenantScope, wanted: Vers
 }
 
 /** Whether the version's transaction had ended at the moment. */
-function isVisibleAt(version: Sql, { orderEpoch, snapshot }: VersionsMoment): Sql {
+export function isVisibleAt(version: Sql, { orderEpoch, snapshot }: VersionsMoment): Sql {
   return sql`(${version}.epoch < ${orderEpoch}::int OR (${version}.epoch = ${orderEpoch}::int
     AND pg_visible_in_snapshot(COALESCE(${version}.written_by, ${version}.xid), ${snapshot}::pg_snapshot)))`;
 }
@@ -196,7 +196,7 @@ export async function readLastAt(
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT v.* FROM unnest(${encodeTextArray(ids)}::text[]) AS k(id)
       CROSS JOIN LATERAL (SELECT v.id, v.vid, v.lu, v.content FROM resource_version v
-        WHERE v.firm = ${firm} AND v.rtype = ${getTypeNumber(type)} AND (v.id, v.vid) > (k.id, 0) AND (v.id, v.vid) <= (k.id, ${versionMax}::int)
+        WHERE v.firm = ${firm} AND v.rtype = ${getTypeNumber(type)} AND (v.id, v.vid) > (k.id, 0) AND (v.id, v.vid) <= (k.id, ${versionNumberMax}::int)
           AND ${isVisibleAt(sql`v`, moment)}
         ORDER BY v.id DESC, v.vid DESC LIMIT 1) v
       WHERE v.content IS NOT NULL OFFSET 0) r ON true
@@ -226,7 +226,7 @@ export async function readLastContents(
       SELECT *, ${isWithinBytes(sql`coalesce(octet_length(content), 0)`, sql`ORDER BY place`, pageBytesMax)} AS within FROM (
         SELECT k.place, k.id, v.vid, v.lu, v.content FROM unnest(${encodeTextArray(ids)}::text[]) WITH ORDINALITY AS k(id, place)
         LEFT JOIN LATERAL (SELECT vid, lu, content FROM resource_version
-          WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND (id, vid) > (k.id, 0) AND (id, vid) <= (k.id, ${versionMax}::int)
+          WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND (id, vid) > (k.id, 0) AND (id, vid) <= (k.id, ${versionNumberMax}::int)
             AND content IS NOT NULL
           ORDER BY id DESC, vid DESC LIMIT 1) v ON true OFFSET 0) found) r ON true
     WHERE e.firm = ${firm} AND e.application = ${application}

@@ -39,6 +39,7 @@ const machineCommands: ReadonlySet<string> = new Set([
   'migrate',
   'import',
   'export',
+  'export verify',
   'synthetic',
   'sandbox reset',
   'backup',
@@ -46,6 +47,8 @@ const machineCommands: ReadonlySet<string> = new Set([
   'audit verify',
   // As the owner of the database: the runtime role can never remove rows of the ledger.
   'audit archive',
+  // A key that is made of the machine's secrets, for files that are checked elsewhere.
+  'audit key',
   'content verify',
   // The runtime role has no right on the keys' table, and the key is a file or a setting of the machine.
   'secret show',

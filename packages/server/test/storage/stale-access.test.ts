@@ -157,6 +157,8 @@ const calls: Record<
   findUploadOffer: (on, scope) => contents.findUploadOffer(on, scope, offered.id),
   announceObject: (on, scope) => contents.announceObject(on, scope, 'name', 0),
   keepUpload: (on, scope) => contents.keepUpload(on, scope, offered.id, uploadedFile, 0),
+  findUploaded: (on, scope) => contents.findUploaded(on, scope, ['uploaded']),
+  adoptContent: (on, scope) => contents.adoptContent(on, scope, 'adopted', { ...uploadedFile, name: 'adopted' }, 0),
   lockContents: (on, scope) => contents.lockContents(on, scope, [offered.id]),
   findContentHolders: (on, scope) => contents.findContentHolders(on, scope, [offered.id]),
   holdContents: (on, scope) => contents.holdContents(on, scope, ['uploaded'], 'Patient/known', undefined),

@@ -12,7 +12,7 @@ import { type LastSeal, selectLastSeal, selectLastSealBefore } from '../../audit
 import { verifyBeginning } from '../../audit/verify.ts';
 import { toInstant } from '../../base/clock.ts';
 import { ConfigError } from '../../base/config.ts';
-import { type ArchiveCheck, checkArchive } from './check-archive.ts';
+import { type ArchiveCheck, checkArchive, openArchiveTrust } from './check-archive.ts';
 import { moveRows } from './move-rows.ts';
 import { type ArchiveRange, type NamedLedger, writeArchive } from './write-archive.ts';
 
@@ -138,7 +138,7 @@ async function requireArchive(
 }
 
 function checkRange({ secrets }: Platform, file: string, { before }: ArchiveRange): Promise<ArchiveCheck> {
-  return checkArchive({ file, secrets, findBefore: async () => before });
+  return checkArchive({ file, trust: openArchiveTrust(secrets), findBefore: async () => before });
 }
 
 /** The new name is on the disk as well. */

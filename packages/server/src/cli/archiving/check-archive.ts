@@ -1,7 +1,14 @@
 /** Checks an archive by itself: its seals, the proofs of its rows, its lists of elements, and what it follows. */
 import { computeElementsFingerprint } from '../../audit/ledger-statements.ts';
-import { openProofCheck } from '../../audit/proof.ts';
-import { beginning, type LedgerRow, openSealingKey, type Seal, type SealEnd } from '../../audit/seal.ts';
+import { openProofCheck, type ProofCheck } from '../../audit/proof.ts';
+import {
+  beginning,
+  type LedgerRow,
+  openSealingKey,
+  type Seal,
+  type SealEnd,
+  type VerifyingKey,
+} from '../../audit/seal.ts';
 import {
   beginSealCheck,
   listedMax,
@@ -31,16 +38,28 @@ export interface ArchiveCheck {
   readonly findings: readonly string[];
 }
 
+/** What an archive is checked by. */
+export interface ArchiveTrust {
+  /** Of the installation that signed the seals. */
+  readonly key: VerifyingKey;
+  readonly isProven: ProofCheck;
+}
+
+/** That of this installation, whose secrets prove each row as well. */
+export function openArchiveTrust(secrets: Secrets): ArchiveTrust {
+  return { key: openSealingKey(secrets), isProven: openProofCheck(secrets) };
+}
+
 export interface ArchiveQuestion {
   readonly file: string;
-  readonly secrets: Secrets;
+  readonly trust: ArchiveTrust;
   /** What the first seal follows; undefined: it is not known. */
   readonly findBefore: (header: ArchiveHeader, digest: Buffer) => Promise<SealEnd | undefined>;
   readonly onRow?: (row: LedgerRow, findings: string[]) => void;
 }
 
 /** Reads the whole file. @throws ConfigError when there is no such file */
-export async function checkArchive({ file, secrets, findBefore, onRow }: ArchiveQuestion): Promise<ArchiveCheck> {
+export async function checkArchive({ file, trust, findBefore, onRow }: ArchiveQuestion): Promise<ArchiveCheck> {
   const digest = await computeFileDigest(file);
   const findings: string[] = [];
   let header: ArchiveHeader | undefined;
@@ -48,7 +67,7 @@ export async function checkArchive({ file, secrets, findBefore, onRow }: Archive
   try {
     const reader = await openArchive(file);
     header = reader.header;
-    const context = { firm: header.ledger, key: openSealingKey(secrets), isProven: openProofCheck(secrets), findings };
+    const context = { firm: header.ledger, ...trust, findings };
     if (header.publicKey !== context.key.publicKey) findings.push('the file was made by another installation');
     run = beginRun(context, header, await findBefore(header, digest), onRow);
     try {

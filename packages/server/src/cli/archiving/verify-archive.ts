@@ -9,7 +9,7 @@ import {
 } from '../../audit/archive-record.ts';
 import { type LedgerRow, openSealingKey } from '../../audit/seal.ts';
 import { nameRow } from '../../audit/seal-check.ts';
-import { type ArchiveCheck, checkArchive } from './check-archive.ts';
+import { type ArchiveCheck, checkArchive, openArchiveTrust } from './check-archive.ts';
 
 export interface VerifiedArchive extends ArchiveCheck {
   /** Undefined: the ledger has none of this file. */
@@ -28,7 +28,7 @@ export async function verifyArchive({ database, secrets }: Platform, file: strin
   const inLedger = new Map<string, DatedRow>();
   const check = await checkArchive({
     file,
-    secrets,
+    trust: openArchiveTrust(secrets),
     async findBefore({ ledger, firstSeal }, digest) {
       const as = database.forFirm(ledger);
       const archives = await listArchives(as, ledger);

@@ -82,7 +82,7 @@ async function requireEmpty(directory: string): Promise<void> {
 }
 
 /** Collects small texts into larger writes, and waits for the stream whenever its buffer is full. */
-function chunkWriter(stream: Writable) {
+export function chunkWriter(stream: Writable) {
   let pending: string[] = [];
   let characters = 0;
   let failure: Error | undefined;

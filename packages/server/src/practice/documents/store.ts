@@ -141,6 +141,40 @@ export async function keepUpload(
   return (await store.change(scope, [kept, named])).length === 1;
 }
 
+/** Which of the contents were uploaded. */
+export async function findUploaded(
+  store: StatementRunner,
+  scope: TenantScope,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, c.id FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT id FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND object_key IS NOT NULL OFFSET 0) c ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<Pick<ContentRow, 'id'>>(scope, statement, reading);
+  return new Set(rows.flatMap(({ id }) => id ?? []));
+}
+
+/** Keeps content that came from elsewhere under its id. Where there is some under the id, that stays. */
+export async function adoptContent(
+  store: StatementRunner,
+  scope: TenantScope,
+  id: string,
+  { name, size, mediaType, sha256, sha1 }: UploadedFile,
+  nowMs: number,
+): Promise<void> {
+  const { firm, application } = scope;
+  const kept = sql`
+    INSERT INTO document_content (firm, id, application, created, expires, size_max, object_key, size, uploaded, media_type, sha256, sha1)
+    VALUES (${firm}, ${id}, ${application}, ${nowMs}, ${nowMs}, ${Math.max(size, 1)}, ${name}, ${size}, ${nowMs}, ${mediaType}, ${sha256}, ${sha1})
+    ON CONFLICT (firm, id) DO NOTHING`;
+  const named = sql`
+    DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ${name}
+      AND EXISTS (SELECT FROM document_content WHERE firm = ${firm} AND id = ${id} AND object_key = ${name})`;
+  await store.change(scope, [kept, named]);
+}
+
 /**
  * Those of the contents that were uploaded. Inside a transaction, which then is alone in having resources hold them or
  * copies of them: of two that would hold the same bytes for a patient, one sees what the other did.

@@ -3,6 +3,7 @@ import { checkFields } from '../../../admin/input.ts';
 import type { Platform } from '../../../app.ts';
 import { serviceLedger } from '../../../audit/audit-row.ts';
 import { openHeadFiles, resolveAuditHeadsDirectory } from '../../../audit/head-files.ts';
+import { computeKeyFingerprint, openSealingKey } from '../../../audit/seal.ts';
 import { type LedgerCheck, verifyLedger } from '../../../audit/verify.ts';
 import { toInstant } from '../../../base/clock.ts';
 import { archiveLedger, RefusedArchive } from '../../archiving/archive-ledger.ts';
@@ -47,6 +48,18 @@ export const auditCommands: readonly Command[] = [
       to: { kind: 'value', description: 'The directory of the file', required: true, isFile: true },
     },
     run: archive,
+  },
+  {
+    name: 'audit key',
+    summary: 'Print the public key that verifies seals, archives, exports and proofs of erasure, in PEM',
+    arguments: [],
+    options: {},
+    async run(context) {
+      const { secrets } = await context.platform();
+      const { publicKey } = openSealingKey(secrets);
+      context.print(publicKey.trimEnd());
+      context.progress(`its fingerprint is ${computeKeyFingerprint({ publicKey })}\n`);
+    },
   },
 ];
 

@@ -1,9 +1,12 @@
 /** `praxis import`: store resources from files at a firm. */
 import { statSync, writeFileSync } from 'node:fs';
+import type { Platform } from '../../../app.ts';
+import type { Firm } from '../../../tenancy/firms.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
 import { importFiles } from '../../importing/files.ts';
+import { importDocuments } from '../../importing/import-documents.ts';
 import { type ImportReport, importFilesAt } from '../../importing/import-files.ts';
-import { importModes } from '../../importing/loader.ts';
+import { importModes, openLoader } from '../../importing/loader.ts';
 import { type ImportProblem, listProblemLines } from '../../importing/problem.ts';
 import { environmentOption, findNamedFirm, firmOption } from '../../options.ts';
 import { formatCount, showProgress } from '../../progress.ts';
@@ -53,6 +56,11 @@ export const importCommands: readonly Command[] = [
         kind: 'flag',
         description: 'Begin at the first line, although an import of the same files was interrupted',
       },
+      documents: {
+        kind: 'value',
+        description: 'The directory of an export of everything: the content of its documents is stored first',
+        isFile: true,
+      },
       threads: { kind: 'value', description: 'The number of threads. The default is the number of cores' },
     },
     run,
@@ -66,6 +74,8 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
   if (errors !== undefined && !isEmptyFile(errors)) writeOutcomes(errors, [], 'wx');
   const platform = await context.platform();
   const firm = await findNamedFirm(platform, input, input.required('firm'));
+  const documents = input.option('documents');
+  const isWhole = documents === undefined || (await storeDocuments(context, platform, firm, documents));
   const progress = showProgress(context, 'resources');
   const bytesAll = files.reduce((sum, file) => sum + file.bytes, 0);
   let lines = 0;
@@ -105,7 +115,27 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
     else tell(context, firm.prefix, report, pace);
   }
   if (errors !== undefined) writeOutcomes(errors, report.outcomes, 'w');
-  if (report.refused > 0 || (report.referring ?? 0) > 0) process.exitCode = 1;
+  if (!isWhole || report.refused > 0 || (report.referring ?? 0) > 0) process.exitCode = 1;
+}
+
+/** Whether all are there. */
+async function storeDocuments(
+  context: CommandContext,
+  platform: Platform,
+  firm: Firm,
+  directory: string,
+): Promise<boolean> {
+  const progress = showProgress(context, 'documents');
+  const rules = { mode: 'upsert', validate: true, lenientInvariants: false } as const;
+  const loader = await openLoader(platform, firm, rules);
+  const { stored, skipped, problems } = await importDocuments(loader, directory, progress.update);
+  const pace = progress.end(stored);
+  for (const line of problems.slice(0, linesMax)) progress.line(line);
+  const passed = skipped === 0 ? '' : `, ${formatCount(skipped)} were there`;
+  context.print(
+    `${formatCount(stored)} documents stored at ${firm.prefix}${passed}, ${formatCount(problems.length)} refused (${pace})`,
+  );
+  return problems.length === 0;
 }
 
 function tell(context: CommandContext, firm: string, report: ImportReport, pace: string): void {

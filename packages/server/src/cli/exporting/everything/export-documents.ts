@@ -1,0 +1,164 @@
+/** Content of documents: a list of what resources hold, of one moment, and the bytes of each as a file. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { pipeline as join } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
+import type { Platform } from '../../../app.ts';
+import type { ContentStore } from '../../../content/content-store.ts';
+import type { Queryable } from '../../../database/database.ts';
+import { sql } from '../../../database/sql.ts';
+import { readLines } from '../../lines.ts';
+import type { ExportDirectory } from './export-directory.ts';
+import type { ListedFile } from './manifest.ts';
+
+export const documentsName = 'documents.ndjson.gz';
+const contentsOfPage = 500;
+
+/** A line of the list. Resources name content as `urn:praxis:content:{id}`. */
+export interface ListedDocument {
+  readonly id: string;
+  /** Where its bytes lie in the directory. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly mediaType: string;
+  /** Milliseconds since 1970. */
+  readonly uploaded: number;
+  /** Number of the application that uploaded it. */
+  readonly application: number;
+  /** References of the resources that hold it, in whatever version. */
+  readonly holders: readonly string[];
+}
+
+interface ContentRow {
+  readonly id: string;
+  readonly size: number;
+  readonly sha256: Buffer;
+  readonly media_type: string;
+  readonly uploaded: number;
+  readonly application: number;
+  readonly holders: readonly string[];
+}
+
+/** Writes the list of what resources hold. Undefined: the firm has no documents. @param tx of the moment */
+export async function exportDocumentList(
+  tx: Queryable,
+  directory: ExportDirectory,
+  firm: number,
+): Promise<ListedFile | undefined> {
+  let file: Awaited<ReturnType<ExportDirectory['begin']>> | undefined;
+  for (let after = ''; ; ) {
+    const page = await tx.query<ContentRow>(sql`
+      SELECT c.id, c.size, c.sha256, c.media_type, c.uploaded, c.application, ARRAY(
+        SELECT h.holder FROM content_holder h WHERE h.firm = ${firm} AND h.content = c.id ORDER BY h.holder) AS holders
+      FROM document_content c
+      WHERE c.firm = ${firm} AND c.id > ${after} AND c.held AND c.object_key IS NOT NULL ORDER BY c.id LIMIT ${contentsOfPage}`);
+    for (const row of page) {
+      file ??= await directory.begin(documentsName);
+      await file.write(JSON.stringify(toListed(row)));
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < contentsOfPage) break;
+    after = last.id;
+  }
+  return file === undefined ? undefined : { ...(await file.finish()), kind: 'documents' };
+}
+
+/** Ids begin with their time, so that their ends spread files over directories. */
+function toListed({ id, size, sha256, media_type: mediaType, ...row }: ContentRow): ListedDocument {
+  const path = `documents/${id.slice(-2)}/${id}`;
+  return { id, path, bytes: size, sha256: sha256.toString('hex'), mediaType, ...row };
+}
+
+export interface ExportedContents {
+  readonly counts: { readonly files: number; readonly bytes: number; readonly missing: number };
+  /** What is missing or was altered, one line each; it hinders nothing. */
+  readonly problems: readonly string[];
+}
+
+/** Writes the bytes of what is listed, which is never removed and never changes. @param hasList whether there is a list */
+export async function exportContents(
+  { database, content }: Platform,
+  directory: ExportDirectory,
+  firm: number,
+  hasList: boolean,
+  onCount: (count: number) => void,
+): Promise<ExportedContents> {
+  const problems: string[] = [];
+  const counts = { files: 0, bytes: 0, missing: 0 };
+  if (!hasList) return { counts, problems };
+  for await (const page of readListedDocuments(await directory.place(documentsName))) {
+    const ids = page.map(({ id }) => id);
+    const rows = await database
+      .forFirm(firm)
+      .query<{ id: string; name: string }>(
+        sql`SELECT id, object_key AS name FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[])`,
+      );
+    const names = new Map(rows.map(({ id, name }) => [id, name]));
+    for (const each of page) {
+      const name = names.get(each.id);
+      const problem = name === undefined ? 'was removed' : await exportContent(directory, content.store, name, each);
+      if (problem === undefined) counts.files += 1;
+      else counts.missing += 1;
+      if (problem === undefined) counts.bytes += each.bytes;
+      else problems.push(`document ${each.id} (${each.holders.join(', ')}) ${problem}`);
+      onCount(counts.files);
+    }
+  }
+  return { counts, problems };
+}
+
+/** Longest line of the list, in bytes. */
+const lineBytesMax = 4 * 1024 * 1024;
+
+/** The lines of a list, some at a time. @throws SyntaxError for a line that is none */
+export async function* readListedDocuments(file: string): AsyncGenerator<readonly ListedDocument[]> {
+  // Errors of the file reach whoever reads the unzipped stream.
+  const unzipped = join(createReadStream(file), createGunzip(), () => undefined);
+  let page: ListedDocument[] = [];
+  for await (const { bytes } of readLines(unzipped, lineBytesMax)) {
+    page.push(JSON.parse(bytes === undefined ? '' : bytes.toString('utf8')));
+    if (page.length < contentsOfPage) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+/** Writes the bytes to their file. Gives what is wrong with them: then there is no file. */
+async function exportContent(
+  directory: ExportDirectory,
+  store: ContentStore,
+  name: string,
+  { path, bytes, sha256 }: ListedDocument,
+): Promise<string | undefined> {
+  const at = await directory.place(path);
+  const hash = createHash('sha256');
+  let found = 0;
+  const measure = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      found += chunk.length;
+      yield chunk;
+    }
+  };
+  const target = createWriteStream(at, { flags: 'w', mode: 0o600, flush: true });
+  let fault: unknown;
+  target.on('error', (error) => {
+    fault ??= error;
+  });
+  try {
+    await pipeline(await store.open(name), measure, target);
+  } catch (error) {
+    // A disk that is full, for instance, is no fault of the content.
+    if (fault === error) throw error;
+    target.destroy();
+    await rm(at, { force: true });
+    return `cannot be read: ${error instanceof Error ? error.message : 'unknown'}`;
+  }
+  if (found === bytes && hash.digest('hex') === sha256) return undefined;
+  await rm(at, { force: true });
+  return 'was altered';
+}
