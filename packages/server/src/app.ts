@@ -323,17 +323,14 @@ function tokenEndpointsOf(
 }
 
 /** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
-function jobsOf({ config, database, clock, secrets, store, content }: Platform, parts: ServerServices): readonly Job[] {
+function jobsOf(platform: Platform, parts: ServerServices): readonly Job[] {
+  const { config, database, clock } = platform;
   const services: JobServices = {
-    database,
-    clock,
+    ...platform,
     floorTime: { now: () => clock.now(), isSteady: () => clock.state().isSteady },
     completeLagMs: config.completeLagMs,
     log: parts.log,
     metrics: parts.metrics,
-    store,
-    content,
-    secrets,
     limits: config,
     validator: parts.validator,
     ledger: parts.ledger,

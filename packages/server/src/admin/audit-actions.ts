@@ -17,6 +17,7 @@ import type { Clock } from '../base/clock.ts';
 import { type ErrorCode, errorTable, PraxisError } from '../base/errors.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { isKept } from '../tenancy/firms.ts';
 import type { Segments } from './access.ts';
 
 export interface AuditSink {
@@ -94,7 +95,7 @@ async function firmNumbers(
   if (prefixes.length === 0) return [];
   const rows = await database.query<{ id: number }>(sql`
     SELECT f.id FROM firm f JOIN environment e ON e.id = f.environment
-    WHERE e.name = ${environment} AND f.prefix = ANY(${prefixes}::text[]) ORDER BY f.id`);
+    WHERE e.name = ${environment} AND f.prefix = ANY(${prefixes}::text[]) AND ${isKept} ORDER BY f.id`);
   return rows.map(({ id }) => id);
 }
 

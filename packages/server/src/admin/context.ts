@@ -7,7 +7,8 @@ import type { Passwords } from './passwords.ts';
 import type { SignedInCaller } from './sessions.ts';
 import type { SignInContext } from './sign-in.ts';
 
-export interface AdminContext extends ActionContext {
+/** `address`: of whom asks. */
+export interface AdminContext extends ActionContext, Pick<SignInContext, 'guessLimit' | 'address'> {
   readonly secrets: Secrets;
   readonly passwords: Passwords;
   readonly remoteKeys: RemoteKeys;
@@ -17,7 +18,7 @@ export interface AdminContext extends ActionContext {
 }
 
 /** Of actions on what is the caller's own. */
-export interface SessionContext extends AdminContext, Pick<SignInContext, 'guessLimit' | 'address'> {
+export interface SessionContext extends AdminContext {
   readonly caller: SignedInCaller;
 }
 

@@ -37,8 +37,13 @@ export async function signIn(context: SignInContext, username: string, password:
  * @throws PraxisError `rule-broken` when `password` is not the caller's, `rate-exceeded` after too many wrong ones
  */
 export async function requireOwnPassword(context: SignInContext, username: string, password: string): Promise<void> {
-  if ((await checkPassword(context, username, password)) !== undefined) return;
+  if (await isPasswordOf(context, username, password)) return;
   refuseField('current', 'current is not the password of this administrator');
+}
+
+/** Whether it is that of a live administrator. @throws PraxisError `rate-exceeded` after too many wrong ones */
+export async function isPasswordOf(context: SignInContext, username: string, password: string): Promise<boolean> {
+  return (await checkPassword(context, username, password)) !== undefined;
 }
 
 async function checkPassword(context: SignInContext, username: string, password: string): Promise<SignIn | undefined> {

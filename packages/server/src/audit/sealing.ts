@@ -100,7 +100,9 @@ async function warnOfOld({ database, clock, log }: SealingOptions, firm: number)
 }
 
 async function allLedgers(database: Database): Promise<number[]> {
-  const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
+  const firms = await database.query<{ id: number }>(
+    sql`SELECT id FROM firm WHERE state IN ('active', 'suspended') ORDER BY id`,
+  );
   return [serviceLedger, ...firms.map(({ id }) => id)];
 }
 

@@ -7,6 +7,7 @@ import type { Command } from './command.ts';
 import { auditCommands } from './commands/data/audit.ts';
 import { backupCommands } from './commands/data/backup.ts';
 import { contentCommands } from './commands/data/content.ts';
+import { eraseCommands } from './commands/data/erase.ts';
 import { exportCommands } from './commands/data/export.ts';
 import { importCommands } from './commands/data/import.ts';
 import { walkPages } from './commands/data/invariants.ts';
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   ...serveCommands,
   ...migrateCommands,
   ...derived,
+  ...eraseCommands,
   ...auditCommands,
   ...secretCommands,
   ...importCommands,

@@ -9,6 +9,7 @@ export const controlPlaneTables: Readonly<Record<string, string>> = {
   completeness: 'one row for the whole database; no firm',
   job_failure: 'read by the jobs over all firms; holds no value of a firm',
   write_probe: 'one row for the whole database; no firm',
+  firm_erasure: 'read by the job over all firms, and kept when the firm is gone; holds no data of patients',
   environment: 'found by name before a firm is known',
   product: 'found by name before a firm is known',
   firm: 'found by environment and prefix before its id is known',

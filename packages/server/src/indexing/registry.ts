@@ -6,6 +6,7 @@
 import type { Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import { getTypeNumber } from '../search/numbers.ts';
+import { isKept } from '../tenancy/firms.ts';
 import type { SearchParameterDefinition } from '../tenancy/search-parameters.ts';
 
 export type ParameterState = 'indexing' | 'active' | 'failed' | 'dropping' | 'refused';
@@ -50,7 +51,7 @@ export function selectFirmsWithWork(paused: Sql, last: number, limit: number): S
     WHERE f.id IN (
       SELECT firm FROM firm_search_parameter_change
       UNION SELECT firm FROM firm_search_parameter WHERE state IN ('indexing', 'dropping'))
-      AND f.id NOT IN ${paused}
+      AND f.id NOT IN ${paused} AND ${isKept}
     ORDER BY f.id <= ${last}, f.id LIMIT ${limit}`;
 }
 

@@ -49,7 +49,9 @@ async function signsSeals(owner: Pick<Queryable, 'query'>, secrets: Secrets): Pr
 
 async function provesRows(owner: Queryable, secrets: Secrets): Promise<boolean | undefined> {
   const isProven = openProofCheck(secrets);
-  const firms = await owner.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id LIMIT ${witnessesMax}`);
+  const firms = await owner.query<{ id: number }>(
+    sql`SELECT id FROM firm WHERE state <> 'erased' ORDER BY id LIMIT ${witnessesMax}`,
+  );
   let isAny = false;
   for (const firm of [serviceLedger, ...firms.map(({ id }) => id)]) {
     const rows = await owner.query<LedgerRow>(selectRowsBetween(firm, beginning, undefined, witnessesMax));

@@ -6,6 +6,8 @@ import type { Action, ActionContext } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
 import { type ParameterIndexingOptions, parameterIndexingJob } from '../indexing/firm-parameters.ts';
 import type { DeclaredJob } from '../jobs/declared-job.ts';
+import type { EraseContext } from '../offboarding/erase-firm.ts';
+import { firmErasureJob } from '../offboarding/job.ts';
 import { engineOperations } from '../operations/list.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Behaviour } from '../resources/behaviour.ts';
@@ -57,13 +59,14 @@ export const practiceActions: readonly Action<string, Fields, ActionContext>[] =
 );
 
 /** What all jobs need together. */
-export type JobServices = FeatureServices & ParameterIndexingOptions & CompletenessOptions;
+export type JobServices = FeatureServices & ParameterIndexingOptions & CompletenessOptions & EraseContext;
 
 /** Work beside the requests, which one process does for all. Several that do it at once waste work and do no harm. */
 export const jobs: readonly DeclaredJob<JobServices>[] = [
   parameterIndexingJob,
   idempotencyKeyExpiryJob,
   completenessJob,
+  firmErasureJob,
   ...features.flatMap((each) => each.jobs ?? []),
 ];
 

@@ -11,7 +11,9 @@ export async function forEachFirm(
   database: Database,
   isMoreLeft: (firm: number) => Promise<boolean>,
 ): Promise<'more' | 'done'> {
-  const firms = await database.query<{ id: number }>(sql`SELECT id FROM firm ORDER BY id`);
+  const firms = await database.query<{ id: number }>(
+    sql`SELECT id FROM firm WHERE state IN ('active', 'suspended') ORDER BY id`,
+  );
   let isLeft = false;
   for (const { id } of firms) isLeft = (await isMoreLeft(id)) || isLeft;
   return isLeft ? 'more' : 'done';

@@ -8,7 +8,7 @@ import type { Database, Queryable } from '../database/database.ts';
 import { type Sql, sql } from '../database/sql.ts';
 import type { Application } from './applications.ts';
 import { changeRights, raiseEpochs } from './epochs.ts';
-import type { Firm } from './firms.ts';
+import { type Firm, isKept } from './firms.ts';
 import { type EntryProblem, requireEntries, requireTitle } from './names.ts';
 
 export interface Authorisation {
@@ -91,12 +91,20 @@ export async function insertAuthorisation(
   if (expiresAtMs !== null && expiresAtMs <= clock.now())
     fail('rule-broken', { diagnostics: 'expiresAt has passed', expression: ['expiresAt'] });
   const rows = terms.operatorRows === undefined ? sql`NULL::jsonb` : sql`${sql.json(terms.operatorRows)}::jsonb`;
-  await tx.query(sql`
+  // Asked in the statement that adds the row: none comes to a firm that is being erased.
+  const added = await tx.query(sql`
       INSERT INTO authorisation (firm, application, acl, state, version, purpose, expires_at, operator_rows)
-      VALUES (${firm.id}, ${application.id}, ${acl}::text[], 'active', 1, ${terms.purpose}, ${sql.timestamp(expiresAtMs)}, COALESCE(${rows}, '{}'))
+      SELECT f.id, ${application.id}::int, ${acl}::text[], 'active', 1, ${terms.purpose}::text, ${sql.timestamp(expiresAtMs)}, COALESCE(${rows}, '{}')
+      FROM firm f WHERE f.id = ${firm.id} AND ${isKept}
       ON CONFLICT (firm, application) DO UPDATE
       SET acl = EXCLUDED.acl, state = 'active', version = authorisation.version + 1, purpose = EXCLUDED.purpose, expires_at = EXCLUDED.expires_at,
-          operator_rows = COALESCE(${rows}, authorisation.operator_rows)`);
+          operator_rows = COALESCE(${rows}, authorisation.operator_rows)
+      RETURNING 1 AS added`);
+  if (added.length === 0)
+    fail('resource-not-found', {
+      diagnostics: `firm ${firm.prefix} does not exist in environment ${firm.environment}`,
+      expression: ['firm'],
+    });
   await keepVersion(tx, firm, application, terms.by);
   await raiseEpochs(tx, { pair: { firm: firm.id, application: application.id } });
 }

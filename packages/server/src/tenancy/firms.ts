@@ -45,15 +45,20 @@ export async function createFirm(database: Database, draft: FirmDraft): Promise<
   return await getFirm(database, draft.environment, draft.prefix);
 }
 
+/** Not one that is being erased: nobody is told that it is there. Of `firm f`. */
+export const isKept: Sql = sql`f.state IN ('active', 'suspended')`;
+
 /** The firms of an environment by prefix. */
 export async function listFirms(database: Database, environment: string): Promise<Firm[]> {
   const { name } = await getEnvironment(database, environment);
-  return await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${name} ORDER BY f.prefix`);
+  return await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${name} AND ${isKept} ORDER BY f.prefix`);
 }
 
 /** @throws PraxisError `resource-not-found` naming firm and environment */
 export async function getFirm(database: Pick<Database, 'query'>, environment: string, prefix: string): Promise<Firm> {
-  const [firm] = await database.query<Firm>(sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix}`);
+  const [firm] = await database.query<Firm>(
+    sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix} AND ${isKept}`,
+  );
   return (
     firm ??
     fail('resource-not-found', {
@@ -85,7 +90,9 @@ export async function setRequiredReferences(database: Database, firm: Firm, isOn
 }
 
 async function change(database: Database, { id }: Firm, assignment: Sql): Promise<void> {
-  await changeRights(database, { firm: id }, (tx) => tx.query(sql`UPDATE firm SET ${assignment} WHERE id = ${id}`));
+  await changeRights(database, { firm: id }, (tx) =>
+    tx.query(sql`UPDATE firm f SET ${assignment} WHERE f.id = ${id} AND ${isKept}`),
+  );
 }
 
 const selectFirm: Sql = sql`

@@ -10,6 +10,7 @@ import { openAsking } from './actions/asking.ts';
 import { testAudit } from './actions/audit.ts';
 import { testAuthorisations } from './actions/authorisations.ts';
 import { testClock } from './actions/clock.ts';
+import { testErasures } from './actions/erasures.ts';
 import { testJobs } from './actions/jobs.ts';
 import { testPlatform } from './actions/platform.ts';
 import { testPractice } from './actions/practice.ts';
@@ -25,6 +26,7 @@ testPlatform(asking);
 testAudit(asking);
 testPractice(asking);
 testClock(asking);
+testErasures(asking);
 
 test('every action was asked for', () => {
   assert.deepEqual(
@@ -50,6 +52,8 @@ const machineCommands: ReadonlySet<string> = new Set([
   // A key that is made of the machine's secrets, for files that are checked elsewhere.
   'audit key',
   'content verify',
+  // As the owner of the database, as the job of the service.
+  'firm erase run',
   // The runtime role has no right on the keys' table, and the key is a file or a setting of the machine.
   'secret show',
   'secret rotate',

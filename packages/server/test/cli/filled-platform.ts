@@ -35,6 +35,7 @@ import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
+import { requestErasure } from '../../src/offboarding/erasures.ts';
 import { occupy } from '../../src/practice/booking/occupancy.ts';
 import { putCalendar, putHolidays } from '../../src/practice/calendars/store.ts';
 import { noteCharge } from '../../src/practice/charges/store.ts';
@@ -57,7 +58,8 @@ import type { ScratchDirectory } from './scratch-directory.ts';
 export async function fillPlatform(platform: Platform, files: ScratchDirectory): Promise<void> {
   const { database, secrets, clock } = platform;
   const maple = await makeFirm(platform, 'maple');
-  await makeFirm(platform, 'cedar');
+  const cedar = await makeFirm(platform, 'cedar');
+  await requestErasure(platform, { ...cedar, state: 'suspended' }, { reason: 'Test', by: 'desk' });
   const application = await createApplication(
     database,
     { environment: 'sandbox', name: 'It\'s "quoted", \\ (all)', acl: ['acl/*'] },
@@ -193,15 +195,20 @@ async function keepCalendars({ store, database, clock }: Platform, firm: Firm): 
   await noteFreed(store, scope, [{ ...claim, actor: 'Practitioner/1' }], startMs);
 }
 
+/** A name in the content store, as the server makes them. */
+function nameContent(digit: string): string {
+  return `${digit.repeat(16)}/${digit.repeat(2)}/${digit.repeat(40)}`;
+}
+
 /** Content that a resource holds, and an object that is to be removed. */
 async function keepContents({ store, database, clock }: Platform, firm: Firm): Promise<void> {
   const scope = await openOperatorScope(database, clock, firm);
   const offer = { id: 'c', createdMs: startMs, expiresMs: startMs + 1, sizeMax: 1, announcedType: 'text/plain' };
   await offerUpload(store, scope, offer, 1);
   const hashes = { sha256: Buffer.alloc(32, 1), sha1: Buffer.alloc(20, 2) };
-  await keepUpload(store, scope, 'c', { name: 'n', size: 1, mediaType: 'text/plain', ...hashes }, startMs);
+  await keepUpload(store, scope, 'c', { name: nameContent('a'), size: 1, mediaType: 'text/plain', ...hashes }, startMs);
   await holdContents(store, scope, ['c'], 'DocumentReference/d', 'Patient/p');
-  await announceObject(store, scope, 'other', startMs);
+  await announceObject(store, scope, nameContent('b'), startMs);
 }
 
 /** A charge that came in, and a proposal that waits by a rule. */

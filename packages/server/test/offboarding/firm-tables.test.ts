@@ -8,7 +8,9 @@ import { openTestDatabase } from '../support/database.ts';
 const { owner } = await openTestDatabase({ after });
 
 /** Tables with rows of firms that stay. */
-const kept: Readonly<Record<string, string>> = {};
+const kept: Readonly<Record<string, string>> = {
+  firm_erasure: 'the record that the firm was erased, with the proof of it',
+};
 
 /** Tables of administrators, whose rows go with those of a firm's administrators. */
 const followers: readonly string[] = ['admin_address', 'admin_session'];

@@ -25,7 +25,8 @@ export const firmlessStatements: Readonly<Record<string, string>> = {
   'INSERT INTO authorisation_version (firm': 'the version of that authorisation',
   'INSERT INTO access_epoch (firm': 'makes what is remembered of the rights before old',
   // Jobs: which firms have work waiting, asked over all firms.
-  'SELECT id FROM firm ORDER BY id': 'jobs that do a portion of each firm',
+  'SELECT id FROM firm WHERE state': 'jobs that do a portion of each firm',
+  'SELECT id, firm, ledger IS NOT NULL AS noted': 'firms whose erasure two operators have confirmed',
   'SELECT f.id, f.prefix, e.name AS environment, f.time_zone': 'firms with search parameters to index',
   'SELECT f.id, e.name AS environment, f.prefix, c.changes FROM occupancy_change': 'firms with appointments to look at',
   'SELECT f.id, e.name AS environment, f.prefix, d.ids FROM (': 'firms with a waiting list to look at',

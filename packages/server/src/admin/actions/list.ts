@@ -13,6 +13,7 @@ import { clientActions } from './clients.ts';
 import { clockActions } from './clock.ts';
 import { entryActions } from './entries.ts';
 import { environmentActions } from './environments.ts';
+import { erasureActions } from './erasures.ts';
 import { firmActions } from './firms.ts';
 import { invariantActions } from './invariants.ts';
 import { jobActions } from './jobs.ts';
@@ -25,6 +26,7 @@ export const commandActions: readonly Action<string, Fields, AdminContext>[] = [
   ...administratorActions,
   ...environmentActions,
   ...firmActions,
+  ...erasureActions,
   ...practiceActions,
   ...invariantActions,
   ...authorisationActions,

@@ -3,7 +3,9 @@ import type { AdminContext } from '../../admin/context.ts';
 import { openPasswords } from '../../admin/passwords.ts';
 import type { Platform } from '../../app.ts';
 import { buildBaseUrl, openOrigins } from '../../http/origins.ts';
+import { openBruteForceLimit } from '../../limits/brute-force-limit.ts';
 import { openOperatorBudget } from '../../limits/budgets.ts';
+import { openSharedCounters } from '../../limits/shared-counters.ts';
 import { openRemoteKeys } from '../../oauth/client-auth/remote-keys.ts';
 
 /** Rows of one answer: more than a person reads, fewer than a process holds. */
@@ -22,6 +24,8 @@ export function buildActionContext(platform: Platform): AdminContext {
     rowsMax,
     jwksLoopback,
     passwords: openPasswords(secrets),
+    guessLimit: openBruteForceLimit(openSharedCounters(database, clock), secrets, clock),
+    address: 'command line',
     remoteKeys: openRemoteKeys(clock, { loopback: jwksLoopback }),
     originOfRealm: (realm) => origins.ofRealm(realm),
     baseUrlOf: ({ environment, prefix }) => buildBaseUrl(origins, { environment, firm: prefix, product: 'pm' }),

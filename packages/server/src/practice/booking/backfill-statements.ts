@@ -8,6 +8,7 @@ import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { computeParameterNumber, getTypeNumber } from '../../search/numbers.ts';
 import { encodeTextArray } from '../../storage/index-arrays.ts';
+import { isKept } from '../../tenancy/firms.ts';
 import { occupancyMaxMs } from './occupancy.ts';
 
 /** Appointments that are looked for at once. */
@@ -87,7 +88,7 @@ export async function listFirmsToBackfill(database: Queryable, paused: Sql): Pro
   return await database.query<FirmToBackfill>(sql`
     SELECT f.id, e.name AS environment, f.prefix, c.changes
     FROM occupancy_change c JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
-    WHERE f.id NOT IN ${paused} ORDER BY f.id`);
+    WHERE f.id NOT IN ${paused} AND ${isKept} ORDER BY f.id`);
 }
 
 /** Notes that all is brought in, unless there was another reason to look meanwhile. */

@@ -13,7 +13,7 @@ import { getTypeNumber } from '../../search/numbers.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
 import { buildInserts } from '../../storage/statement-runner.ts';
 import type { Change, ChangePlace, ChangesPage } from '../../storage/store.ts';
-import { getFirm } from '../../tenancy/firms.ts';
+import { getFirm, isKept } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import { type ActingServices, openContext } from './acting.ts';
@@ -44,7 +44,7 @@ export async function listFeeds(database: Database): Promise<readonly Feed[]> {
   const rows = await database.query<FeedRow>(sql`
     SELECT d.firm, e.name AS environment, f.prefix, d.revision, d.epoch, d.xid::text AS xid, d.seq, d.is_version AS "isVersion"
     FROM subscription_feed d JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment
-    WHERE d.admitting > 0 ORDER BY d.firm`);
+    WHERE d.admitting > 0 AND ${isKept} ORDER BY d.firm`);
   return rows.map(({ epoch, xid, seq, isVersion, ...feed }) => ({ ...feed, place: { epoch, xid, seq, isVersion } }));
 }
 

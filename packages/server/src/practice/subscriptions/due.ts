@@ -5,6 +5,7 @@
 import type { Database } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import { isKept } from '../../tenancy/firms.ts';
 import { eventsKeptMs } from './retention.ts';
 
 /** A subscription that this process has taken. */
@@ -44,7 +45,7 @@ export async function claimDue(
         AND application <> ALL (${encodeIntegerArray(busyApplications)}::int[])
       ORDER BY due LIMIT ${limit} FOR UPDATE SKIP LOCKED) c
     JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
-    WHERE d.firm = c.firm AND d.id = c.id
+    WHERE d.firm = c.firm AND d.id = c.id AND ${isKept}
     RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
 }
 

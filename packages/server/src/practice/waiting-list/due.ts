@@ -5,6 +5,7 @@
 import type { Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { encodeIntegerArray } from '../../storage/index-arrays.ts';
+import { isKept } from '../../tenancy/firms.ts';
 
 /** A firm to look at, and the reasons. */
 export interface DueFirm {
@@ -24,7 +25,7 @@ export async function listDueFirms(query: Queryable, nowMs: number, paused: Sql)
       SELECT firm, array_agg(id) AS ids, min(due) AS first
       FROM (SELECT id, firm, due FROM waitlist_due WHERE due <= ${nowMs}::bigint AND firm NOT IN ${paused} ORDER BY due LIMIT ${dueMax}) near
       GROUP BY firm) d
-    JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment ORDER BY d.first`);
+    JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment WHERE ${isKept} ORDER BY d.first`);
 }
 
 /** Forgets reasons that were looked after. Those that came meanwhile stay. */

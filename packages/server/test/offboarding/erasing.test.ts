@@ -1,0 +1,230 @@
+/** Erasing a firm by two operators: who may not, what is refused from the confirmation on, and what stays of it. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { revokeAdministrator } from '../../src/admin/administrators.ts';
+import { UsageError } from '../../src/cli/command.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { sql } from '../../src/database/sql.ts';
+import { ask, openAdministrator, password, signedIn } from '../admin/world.ts';
+import { runCommand } from '../cli/platform.ts';
+import { askForUrl, openWorld, pdf, putFile, storedDocument } from '../content/world.ts';
+import { clientToken, makeApplication, makeFirm, openCaller, passwordForm, postForm } from '../support/service.ts';
+
+const world = await openWorld({ after }, { PRAXIS_AUDIT_SEAL_MS: '1000' });
+const { platform, service, maple, cedar, scanner, operator: application, clock, files, database } = world;
+const [ada, bob] = [
+  await openAdministrator(world, 'ada', 'operator'),
+  await openAdministrator(world, 'bob', 'operator'),
+];
+const desk = await openAdministrator(world, 'desk', 'practice', { firm: 'maple' });
+const passwords = files.write('password.txt', `${password}\n`);
+const run = (...line: readonly string[]) => runCommand(platform, commands, ...line);
+const day = 86_400_000;
+
+const requests = '/environments/sandbox/firms/maple/erasures';
+const asked = { reason: 'The practice has closed', password };
+type Asker = Pick<typeof ada, 'ask'>;
+const confirm = (by: Asker, id: number, body: object = {}) =>
+  by.ask('POST', `/erasures/${id}/confirm`, { firm: 'maple', password, ...body });
+async function refused(answer: ReturnType<Asker['ask']>): Promise<readonly unknown[]> {
+  const { status, json } = await answer;
+  return [status, json.code, json.detail];
+}
+
+const document = await storedDocument(world.caller, pdf);
+const other = await openCaller(world, application, cedar);
+await other.send('PUT', 'Patient/stone', { resourceType: 'Patient', id: 'stone', active: true });
+const otherDocument = await storedDocument(await openCaller(world, scanner, cedar), pdf);
+
+test('only operators who are signed in and give their password request it, and only of a suspended firm', async () => {
+  assert.deepEqual(await refused(desk.ask('POST', requests, asked)), [
+    ...[403, 'role-missing', 'firm erase request is for the role operator, not practice'],
+  ]);
+  const expiresAt = new Date(clock.now() + day).toISOString();
+  const { json: token } = await ada.ask('POST', '/me/tokens', { label: 'script', expiresAt });
+  assert.deepEqual(await refused(ask(world, token.token, 'POST', requests, asked)), [
+    ...[403, 'role-missing', 'firm erase request is not for API tokens: sign in'],
+  ]);
+  assert.deepEqual(await refused(ada.ask('POST', requests, { reason: 'x' })), [
+    400,
+    'input-invalid',
+    'password is missing',
+  ]);
+  assert.deepEqual(await refused(ada.ask('POST', requests, { ...asked, password: 'not it' })), [
+    ...[422, 'rule-broken', 'password is not that of this operator'],
+  ]);
+  assert.deepEqual(await refused(ada.ask('POST', requests, { ...asked, operator: 'bob' })), [
+    ...[422, 'rule-broken', 'operator is not ada, who is signed in'],
+  ]);
+  assert.deepEqual(await refused(ada.ask('POST', '/environments/sandbox/firms/nobody/erasures', asked)), [
+    ...[404, 'resource-not-found', 'firm nobody does not exist in environment sandbox'],
+  ]);
+  assert.deepEqual(await refused(ada.ask('POST', requests, asked)), [
+    ...[422, 'rule-broken', 'firm maple is active: suspend it first, so that nobody works there any more'],
+  ]);
+  assert.deepEqual((await ada.ask('GET', '/erasures')).json, { items: [], more: false });
+});
+
+test('on the command line an operator is named, and proves to be one', async () => {
+  const of = ['firm', 'erase', 'request', 'maple', '--reason', 'x', '--password-file', passwords];
+  const usage = (text: string) => (error: unknown) => error instanceof UsageError && error.message === text;
+  await assert.rejects(run(...of), usage('--operator is missing: say which operator you are'));
+  await assert.rejects(run(...of, '--operator', 'desk'), usage('password is not that of this operator'));
+  await assert.rejects(run(...of, '--operator', 'nobody'), usage('password is not that of this operator'));
+});
+
+test('the same operator, another firm, an unknown number, a cancelled and an expired request are refused', async () => {
+  await ada.ask('POST', '/environments/sandbox/firms/maple/suspend');
+  const { json: first } = await ada.ask('POST', requests, asked);
+  const { id, state, counts } = first;
+  assert.deepEqual([id, state], [1, 'requested']);
+  assert.deepEqual([counts.resources, counts.versions, counts.documents, counts.applications], [3, 3, 1, 2]);
+  assert.deepEqual(await refused(bob.ask('POST', requests, asked)), [
+    ...[409, 'duplicate', 'the erasure of firm maple is requested already: firm erase list shows it'],
+  ]);
+  assert.deepEqual(await refused(confirm(ada, 1)), [
+    ...[422, 'rule-broken', 'ada has requested this erasure: another operator has to confirm it'],
+  ]);
+  assert.deepEqual(await refused(confirm(bob, 1, { firm: 'cedar' })), [
+    422,
+    'rule-broken',
+    'firm is not that of this erasure: give the prefix of the firm that is to be erased',
+  ]);
+  assert.deepEqual(await refused(confirm(bob, 99)), [404, 'resource-not-found', 'there is no erasure 99']);
+  clock.advance(1);
+  const late = await openAdministrator(world, 'late', 'operator');
+  assert.deepEqual(await refused(confirm(late, 1)), [
+    422,
+    'rule-broken',
+    'late became an operator after this erasure was requested: one who was an operator before confirms it',
+  ]);
+  await bob.ask('POST', '/environments/sandbox/firms/maple/resume');
+  assert.deepEqual(await refused(confirm(bob, 1)), [
+    ...[422, 'rule-broken', 'firm maple is active: suspend it first, so that nobody works there any more'],
+  ]);
+  await bob.ask('POST', '/environments/sandbox/firms/maple/suspend');
+  assert.equal((await bob.ask('POST', '/erasures/1/cancel')).json.cancelledBy, 'bob');
+  assert.deepEqual(await refused(confirm(bob, 1)), [409, 'conflict', 'erasure 1 was cancelled']);
+  await ada.ask('POST', requests, asked);
+  clock.advance(3 * day);
+  assert.deepEqual(await refused(confirm(await signedIn(world, 'bob'), 2)), [
+    ...[
+      409,
+      'conflict',
+      `erasure 2 has expired, since nobody confirmed it in time (it ended ${new Date(clock.now()).toISOString()})`,
+    ],
+  ]);
+  await service.jobs.settle();
+  const rows = await database.owner.query(sql`SELECT 1 AS row FROM resource WHERE firm = ${maple.id}`);
+  assert.equal(rows.length, 3);
+});
+
+test('who requested it has to be an operator still', async () => {
+  const eve = await openAdministrator(world, 'eve', 'operator');
+  const { json } = await eve.ask('POST', requests, asked);
+  await revokeAdministrator(platform.database, 'eve');
+  const second = await signedIn(world, 'bob');
+  assert.deepEqual(await refused(confirm(second, json.id)), [
+    ...[422, 'rule-broken', 'eve, who requested this erasure, is no operator any more: request it anew'],
+  ]);
+  await second.ask('POST', `/erasures/${json.id}/cancel`);
+});
+
+test('confirmed: everybody is refused at the firm from then on, as at one that does not exist', async () => {
+  const owner = await signedIn(world, 'ada');
+  await owner.ask('POST', '/environments/sandbox/firms/maple/resume');
+  const caller = await openCaller(world, application, maple);
+  const upload = await askForUrl(await openCaller(world, scanner, maple), 'application/pdf');
+  assert.equal((await caller.get('Patient/stone')).status, 200);
+  await owner.ask('POST', '/environments/sandbox/firms/maple/suspend');
+  const before = await refused(caller.get('Patient/stone'));
+  const requested = await run(
+    ...['firm', 'erase', 'request', 'maple', '--reason', 'Closed', '--operator', 'ada', '--password-file', passwords],
+  );
+  assert.match(
+    requested.output[0] ?? '',
+    /^erasure 4 of firm maple in sandbox would remove 3 resources with 3 versions, 1 documents/,
+  );
+  const confirmed = await run(
+    ...['firm', 'erase', 'confirm', '4', 'maple', '--operator', 'bob', '--password-file', passwords],
+  );
+  assert.deepEqual(confirmed.output, [
+    'erasure 4 is confirmed: firm maple in sandbox is closed, and its rows are being removed',
+  ]);
+  // Before a row is removed.
+  assert.deepEqual(await refused(caller.get('Patient/stone')), before);
+  assert.equal((await caller.send('PUT', 'Patient/new', { resourceType: 'Patient', id: 'new' })).status, 403);
+  assert.equal((await putFile(upload.url, pdf, { 'content-type': 'application/pdf' })).status, 410);
+  assert.equal(
+    (await postForm(maple.legacyTokenUrl, passwordForm(application, maple), application.legacyKey)).status,
+    400,
+  );
+  assert.equal((await ask(world, undefined, 'POST', '/sessions', { username: 'desk', password })).status, 401);
+  for (const line of [
+    ['firm', 'show', 'maple'],
+    ['firm', 'resume', 'maple'],
+    ['export', '--firm', 'maple', '--everything', '--out', path.join(files.path, 'out')],
+    ['authorise', 'Operator', 'maple', '--purpose', 'x'],
+  ])
+    await assert.rejects(run(...line), /firm maple does not exist in environment sandbox/, line.join(' '));
+  assert.deepEqual(await refused(confirm(owner, 4)), [
+    409,
+    'conflict',
+    'erasure 4 is confirmed already, and rows are being removed',
+  ]);
+  assert.deepEqual(await refused(owner.ask('POST', '/erasures/4/cancel')), [
+    ...[409, 'conflict', 'erasure 4 is confirmed already, and rows are being removed'],
+  ]);
+});
+
+test('erased: rows and bytes are gone, others have theirs, and the record tells it', async () => {
+  const content = path.join(files.path, 'content');
+  const objects = (): number =>
+    readdirSync(content, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && !entry.parentPath.endsWith('incoming'),
+    ).length;
+  assert.equal(objects(), 2);
+  await service.jobs.settle();
+  assert.equal(objects(), 1);
+  const owner = await signedIn(world, 'ada');
+  const { json } = await owner.ask('GET', '/erasures/4');
+  assert.deepEqual([json.state, json.isSigned, json.tablesLeft], ['erased', true, []]);
+  const { tables, types, contents } = JSON.parse(json.proof);
+  assert.deepEqual([tables.resource, contents, types.DocumentReference], [3, 1, { resources: 1, versions: 1 }]);
+  const there = await openCaller(world, application, cedar);
+  assert.equal((await there.get('Patient/stone')).json.active, true);
+  const { json: shown } = await there.get(`DocumentReference/${otherDocument}`);
+  assert.equal((await fetch(shown.content[0].attachment.url)).status, 200);
+  assert.equal((await there.get(`DocumentReference/${document}`)).status, 404);
+  const { exitStatus, output } = await run('audit', 'verify');
+  assert.equal(exitStatus, 0, output.join('\n'));
+  assert.match(await printed('firm', 'erase', 'list'), /^4\tsandbox\tmaple\terased\tada\t.*\tbob\t/m);
+  assert.match(await printed('firm', 'erase', 'show', '4'), /^proof: \{"praxisErasure":1,"id":4,/m);
+  assert.ok(existsSync(content));
+});
+
+async function printed(...line: readonly string[]): Promise<string> {
+  return (await run(...line)).output.join('\n');
+}
+
+test('a firm of the same prefix begins with nothing, and the applications of the one before do not reach it', async () => {
+  const again = await makeFirm(world, 'maple');
+  const caller = await openCaller(world, application, again);
+  assert.equal((await caller.get('Patient/stone')).status, 403);
+  const fresh = await makeApplication(world, 'Fresh', ['acl/*'], [again]);
+  assert.ok((await clientToken(world, fresh)).length > 0);
+  assert.equal((await (await openCaller(world, fresh, again)).get('Patient/stone')).status, 404);
+});
+
+test('the operator of the machine can do the work as well', async () => {
+  assert.deepEqual((await run('firm', 'erase', 'run')).output, ['no erasure is confirmed']);
+  await run('firm', 'suspend', 'maple');
+  await run(
+    ...['firm', 'erase', 'request', 'maple', '--reason', 'x', '--operator', 'bob', '--password-file', passwords],
+  );
+  await run(...['firm', 'erase', 'confirm', '5', 'maple', '--operator', 'ada', '--password-file', passwords]);
+  const { output } = await run('firm', 'erase', 'run');
+  assert.match(output[0] ?? '', /^firm maple in sandbox is erased: \d+ rows; praxis firm erase show 5 has the proof$/);
+});
