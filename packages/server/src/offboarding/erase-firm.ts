@@ -161,11 +161,11 @@ async function eraseSlice(
 ): Promise<Progress> {
   if ((await removeObjects(context, owner, running)) > 0) return 'more';
   return await owner.transaction(undefined, async (tx) => {
-    // Of several processes one works at a time; what another one has finished is found so.
-    const [mine] = await tx.query(
-      sql`SELECT id FROM firm_erasure WHERE id = ${running.id} AND state = 'confirmed' FOR UPDATE SKIP LOCKED`,
-    );
-    if (mine === undefined) return 'done';
+    // Of several processes one works at a time.
+    const [row] = await tx.query<{ state: string; mine: boolean }>(sql`
+      WITH mine AS (SELECT id FROM firm_erasure WHERE id = ${running.id} AND state = 'confirmed' FOR UPDATE SKIP LOCKED)
+      SELECT state, EXISTS (SELECT FROM mine) AS mine FROM firm_erasure WHERE id = ${running.id}`);
+    if (row?.mine !== true) return row?.state === 'confirmed' ? 'waiting' : 'done';
     const table = erasedTables[place.table];
     if (table !== undefined) {
       const { counts, last } = await removeRows(tx, keys, table.name, running.firm, place.after);

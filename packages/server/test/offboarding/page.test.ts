@@ -54,7 +54,11 @@ test('everything is exported, verified, imported elsewhere, erased and proven', 
     /0 documents stored at birch[\s\S]*1 resources stored at birch, 0 refused/,
   );
   for (const line of erasing.slice(0, -1)) await run(line);
-  assert.match(await run('npx praxis firm erase run'), /firm maple in prod is erased/);
+  assert.match(
+    await run('npx praxis firm erase run'),
+    /^firm maple in prod is erased: \d+ rows; praxis firm erase show 1 has the proof\n$/,
+  );
+  assert.equal(await run('npx praxis firm erase run'), 'no erasure is confirmed\n');
   assert.match(await run(erasing.at(-1) ?? ''), /^state: erased$/m);
   const [shown = '', ...shell] = proving;
   await run(shown);

@@ -103,12 +103,16 @@ export async function exportContents(
       if (problem === undefined) counts.files += 1;
       else counts.missing += 1;
       if (problem === undefined) counts.bytes += each.bytes;
-      else problems.push(`document ${each.id} (${each.holders.join(', ')}) ${problem}`);
+      else if (problems.length < problemsMax)
+        problems.push(`document ${each.id} (${each.holders.join(', ')}) ${problem}`);
       onCount(counts.files);
     }
   }
   return { counts, problems };
 }
+
+/** Contents that are named as missing, at most; all are counted. */
+const problemsMax = 1_000;
 
 /** Longest line of the list, in bytes. */
 const lineBytesMax = 4 * 1024 * 1024;
