@@ -167,6 +167,21 @@ test('no secret is in it', async () => {
   );
 });
 
+test('headers of a subscription, which hold credentials of its endpoint, are left out', async () => {
+  await makeFirm(world, 'aspen');
+  const channel = { type: 'rest-hook', endpoint: 'https://example.com/hook', payload: 'application/fhir+json' };
+  const subscription = {
+    ...{ resourceType: 'Subscription', id: 's', status: 'off', reason: 'Moved', criteria: 'Patient?active=true' },
+    channel: { ...channel, header: ['Authorization: Bearer of-the-endpoint'] },
+  };
+  const source = files.write('subscription.ndjson', `${JSON.stringify(subscription)}\n`);
+  assert.equal((await run('import', source, '--firm', 'aspen')).exitStatus, 0);
+  await run('export', '--firm', 'aspen', '--everything', '--out', at('aspen'));
+  const [stored] = linesOf('aspen/current/Subscription.ndjson');
+  assert.deepEqual(stored.channel, channel);
+  assert.ok(!read('aspen/history/Subscription.ndjson.gz').includes('of-the-endpoint'));
+});
+
 test('the ledger tells who exported, and about which patients', async () => {
   const rows = await platform.asOwner((owner) =>
     owner.query<{ interaction: string; id: string | null; patients: string | null }>(sql`

@@ -174,13 +174,22 @@ async function writeVersion(
   open: OpenFiles,
   { resource, isLast }: HistoryVersion,
 ): Promise<boolean> {
-  const text = resource.deleted ? buildDeletion(resource) : getStoredText(resource.content);
+  const text = resource.deleted ? buildDeletion(resource) : withoutSecrets(resource);
   open.history ??= await directory.begin(`history/${resource.type}.ndjson.gz`);
   await open.history.write(text);
   if (!isLast || resource.deleted) return false;
   open.current ??= await directory.begin(`current/${resource.type}.ndjson`);
   await open.current.write(text);
   return true;
+}
+
+/** The text as it is stored, but for the headers of a Subscription, which hold credentials of its endpoint. */
+function withoutSecrets({ type, content }: StoredResource): string {
+  const text = getStoredText(content);
+  if (type !== 'Subscription' || !text.includes('"header"')) return text;
+  const { channel, ...resource } = JSON.parse(text);
+  const { header: _, ...shown } = channel;
+  return JSON.stringify({ ...resource, channel: shown });
 }
 
 /** As lines of `$changes` tell of it: https://hl7.org/fhir/R4/bundle.html#history */
