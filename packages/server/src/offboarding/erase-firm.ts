@@ -32,8 +32,11 @@ export interface EraseContext {
   readonly asOwner: <T>(work: (owner: Database) => Promise<T>) => Promise<T>;
 }
 
-/** Rows that one slice removes at most, and objects of the content store. */
-const rowsOfSlice = 5_000;
+/** Rows that one slice removes: more while it is quick, fewer where they are large. */
+const rowsOfSlice = { first: 500, min: 20, max: 5_000 } as const;
+const sliceMs = { quick: 100, slow: 300 } as const;
+
+/** Objects of the content store that one slice removes, at most. */
 const objectsOfSlice = 100;
 
 /** How long one portion works, in ms, before other jobs have their turn. */
@@ -59,6 +62,10 @@ interface Place {
   table: number;
   /** Key of the last row that was removed. */
   after: readonly string[] | undefined;
+  /** Id of the last content whose object was removed. */
+  content: string;
+  /** Of the next slice. */
+  rows: number;
 }
 
 export interface Eraser {
@@ -76,12 +83,18 @@ export function openEraser(context: EraseContext): Eraser {
   return {
     async eraseConfirmed() {
       let state: Progress = 'done';
+      const faults: unknown[] = [];
       for (const running of await listRunning(context, sql`state = 'confirmed'`)) {
-        const place = places.get(running.id) ?? { table: 0, after: undefined };
+        const place = places.get(running.id) ?? { table: 0, after: undefined, content: '', rows: rowsOfSlice.first };
         places.set(running.id, place);
-        const progress = await erasePortion(context, running, place);
-        if (progress === 'more' || state === 'done') state = progress;
+        try {
+          const progress = await erasePortion(context, running, place);
+          if (progress === 'more' || state === 'done') state = progress;
+        } catch (error) {
+          faults.push(error); // the others have their turn
+        }
       }
+      if (faults.length > 0) throw faults[0];
       return state;
     },
     async eraseLate() {
@@ -98,7 +111,8 @@ async function removeLate(context: EraseContext, firm: number): Promise<void> {
     const keys = await readKeys(owner);
     for (const { name } of erasedTables) {
       let after: readonly string[] | undefined;
-      do after = (await owner.transaction(undefined, (tx) => removeRows(tx, keys, name, firm, undefined))).last;
+      const from = { after: undefined, rows: rowsOfSlice.max };
+      do after = (await owner.transaction(undefined, (tx) => removeRows(tx, keys, name, firm, from))).last;
       while (after !== undefined);
     }
   });
@@ -121,8 +135,11 @@ async function erasePortion(context: EraseContext, running: Running, place: Plac
       const beganMs = performance.now();
       const progress = await eraseSlice(context, owner, keys, running, place);
       if (progress !== 'more') return progress;
+      const tookMs = performance.now() - beganMs;
+      if (tookMs < sliceMs.quick) place.rows = Math.min(rowsOfSlice.max, place.rows * 2);
+      if (tookMs > sliceMs.slow) place.rows = Math.max(rowsOfSlice.min, Math.floor(place.rows / 2));
       // Others have the database for as long as the slice had it.
-      await delay(performance.now() - beganMs);
+      await delay(tookMs);
     }
     return 'more';
   });
@@ -159,7 +176,7 @@ async function eraseSlice(
   running: Running,
   place: Place,
 ): Promise<Progress> {
-  if ((await removeObjects(context, owner, running)) > 0) return 'more';
+  if ((await removeObjects(context, owner, running, place)) > 0) return 'more';
   return await owner.transaction(undefined, async (tx) => {
     // Of several processes one works at a time.
     const [row] = await tx.query<{ state: string; mine: boolean }>(sql`
@@ -168,13 +185,15 @@ async function eraseSlice(
     if (row?.mine !== true) return row?.state === 'confirmed' ? 'waiting' : 'done';
     const table = erasedTables[place.table];
     if (table !== undefined) {
-      const { counts, last } = await removeRows(tx, keys, table.name, running.firm, place.after);
+      const { counts, last } = await removeRows(tx, keys, table.name, running.firm, place);
       if (Object.keys(counts).length > 0) await tx.query(addCounts(running.id, counts));
       if (last === undefined) place.table += 1;
       place.after = last;
       return 'more';
     }
-    place.table = 0; // should the transaction fail, or rows be left
+    // Should the transaction fail, or rows be left.
+    place.table = 0;
+    place.content = '';
     const left = await listTablesLeft(tx, running.firm);
     if (left.length > 0) return left.every((name) => name === 'content_discard') ? 'done' : 'more';
     await finish(context, tx, running);
@@ -190,21 +209,32 @@ async function removeObjects(
   { content, clock }: EraseContext,
   owner: Database,
   { id, firm }: Running,
+  place: Place,
 ): Promise<number> {
-  const rows = await owner.query<{ name: string }>(sql`
-    (SELECT object_key AS name FROM document_content WHERE firm = ${firm} AND object_key IS NOT NULL LIMIT ${objectsOfSlice})
-    UNION (SELECT object_key FROM content_discard WHERE firm = ${firm} AND since < ${clock.now() - uploadMs}::bigint LIMIT ${objectsOfSlice})`);
-  const names = rows.map(({ name }) => name);
-  for (const name of names) await content.store.remove(name);
-  if (names.length > 0)
-    await owner.transaction(undefined, async (tx) => {
-      const gone = sql`WHERE firm = ${firm} AND object_key = ANY (${names}::text[])`;
-      const held = await tx.query(sql`DELETE FROM document_content ${gone} RETURNING 1 AS gone`);
-      const discarded = await tx.query(sql`DELETE FROM content_discard ${gone} RETURNING 1 AS gone`);
-      const counts = { document_content: held.length, content_discard: discarded.length, '/objects': names.length };
-      await tx.query(addCounts(id, counts));
-    });
-  return names.length;
+  const contents = await owner.query<{ id: string; name: string }>(sql`
+    SELECT id, object_key AS name FROM document_content
+    WHERE firm = ${firm} AND id > ${place.content} AND object_key IS NOT NULL ORDER BY id LIMIT ${objectsOfSlice}`);
+  const loose = await owner.query<{ name: string }>(sql`
+    SELECT object_key AS name FROM content_discard
+    WHERE firm = ${firm} AND since < ${clock.now() - uploadMs}::bigint ORDER BY object_key LIMIT ${objectsOfSlice}`);
+  for (const { name } of [...contents, ...loose]) await content.store.remove(name);
+  if (contents.length + loose.length === 0) return 0;
+  const ids = contents.map((each) => each.id);
+  const names = loose.map(({ name }) => name);
+  await owner.transaction(undefined, async (tx) => {
+    const held = await tx.query(
+      sql`DELETE FROM document_content WHERE firm = ${firm} AND id = ANY (${ids}::text[]) RETURNING 1 AS gone`,
+    );
+    const discarded = await tx.query(
+      sql`DELETE FROM content_discard WHERE firm = ${firm} AND object_key = ANY (${names}::text[]) RETURNING 1 AS gone`,
+    );
+    const objects = held.length + discarded.length;
+    await tx.query(
+      addCounts(id, { document_content: held.length, content_discard: discarded.length, '/objects': objects }),
+    );
+  });
+  place.content = ids.at(-1) ?? place.content;
+  return contents.length + loose.length;
 }
 
 /** Tables whose rows are counted by type as well. */
@@ -242,7 +272,7 @@ async function removeRows(
   keys: TableKeys,
   table: string,
   firm: number,
-  after: readonly string[] | undefined,
+  { after, rows: limit }: Pick<Place, 'after' | 'rows'>,
 ): Promise<Removed> {
   // Rows of objects go with the objects.
   if (table === 'content_discard') return { counts: {}, last: undefined };
@@ -252,6 +282,8 @@ async function removeRows(
   const key = (keys.get(table) ?? []).map((column) => sql.identifier(column));
   const behind =
     key.length === 0 || after === undefined ? sql.empty : sql`AND (${sql.join(key)}) > (${bindAll(after)})`;
+  // Never before its object.
+  const only = table === 'document_content' ? sql`AND object_key IS NULL` : sql.empty;
   const inOrder = key.length === 0 ? sql.empty : sql`ORDER BY ${sql.join(key)}`;
   const texts =
     key.length === 0 ? sql`'{}'::text[]` : sql`ARRAY[${sql.join(key.map((column) => sql`${column}::text`))}]`;
@@ -261,7 +293,7 @@ async function removeRows(
   const rows = await tx.query<{ rtype: number | null; rows: number; counted: number; last: readonly string[] }>(sql`
     WITH next AS MATERIALIZED (
       SELECT ctid AS place, ${texts} AS key, row_number() OVER () AS nth FROM (
-        SELECT ctid, ${key.length === 0 ? sql`firm` : sql.join(key)} FROM ${name} WHERE firm = ${firm} ${behind} ${inOrder} LIMIT ${rowsOfSlice}) page),
+        SELECT ctid, ${key.length === 0 ? sql`firm` : sql.join(key)} FROM ${name} WHERE firm = ${firm} ${behind} ${only} ${inOrder} LIMIT ${limit}) page),
     gone AS (DELETE FROM ${name} WHERE ctid = ANY (ARRAY(SELECT place FROM next)) RETURNING ${shown})
     SELECT rtype, count(*)::int AS rows, count(*) FILTER (WHERE counted)::int AS counted,
       (SELECT key FROM next ORDER BY nth DESC LIMIT 1) AS last
@@ -272,7 +304,7 @@ async function removeRows(
   );
   return {
     counts: all === 0 ? {} : { [table]: all, ...Object.fromEntries(byType) },
-    last: all < rowsOfSlice ? undefined : rows[0]?.last,
+    last: all < limit ? undefined : rows[0]?.last,
   };
 }
 
@@ -290,7 +322,7 @@ function addCounts(id: number, counts: Readonly<Record<string, number>>): Sql {
   return sql`
     UPDATE firm_erasure SET erased = erased || (
       SELECT jsonb_object_agg(n.key, COALESCE((erased ->> n.key)::bigint, 0) + n.value::bigint) FROM jsonb_each_text(${sql.json(counts)}::jsonb) n)
-    WHERE id = ${id}`;
+    WHERE id = ${id} AND state = 'confirmed'`;
 }
 
 /** Names of tables that still have rows of the firm. @param query sees the rows of the firm */

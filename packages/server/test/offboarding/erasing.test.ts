@@ -4,21 +4,24 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { revokeAdministrator } from '../../src/admin/administrators.ts';
+import { serviceLedger } from '../../src/audit/audit-row.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
 import { ask, openAdministrator, password, signedIn } from '../admin/world.ts';
+import { openSealing } from '../audit/sealing.ts';
 import { runCommand } from '../cli/platform.ts';
 import { askForUrl, openWorld, pdf, putFile, storedDocument } from '../content/world.ts';
 import { clientToken, makeApplication, makeFirm, openCaller, passwordForm, postForm } from '../support/service.ts';
 
-const world = await openWorld({ after }, { PRAXIS_AUDIT_SEAL_MS: '1000' });
+const world = await openWorld({ after });
 const { platform, service, maple, cedar, scanner, operator: application, clock, files, database } = world;
 const [ada, bob] = [
   await openAdministrator(world, 'ada', 'operator'),
   await openAdministrator(world, 'bob', 'operator'),
 ];
 const desk = await openAdministrator(world, 'desk', 'practice', { firm: 'maple' });
+const seal = openSealing(world, files.path);
 const passwords = files.write('password.txt', `${password}\n`);
 const run = (...line: readonly string[]) => runCommand(platform, commands, ...line);
 const day = 86_400_000;
@@ -209,6 +212,7 @@ test('erased: rows and bytes are gone, others have theirs, and the record tells 
   const { json: shown } = await there.get(`DocumentReference/${otherDocument}`);
   assert.equal((await fetch(shown.content[0].attachment.url)).status, 200);
   assert.equal((await there.get(`DocumentReference/${document}`)).status, 404);
+  for (const ledger of [serviceLedger, cedar.id]) await seal(ledger);
   const { exitStatus, output } = await run('audit', 'verify');
   assert.equal(exitStatus, 0, output.join('\n'));
   assert.match(await printed('firm', 'erase', 'list'), /^4\tsandbox\tmaple\terased\tada\t.*\tbob\t/m);
