@@ -1,10 +1,14 @@
 /**
  * Followers of the change feed while many write, some in slow transactions: their copies equal the database, or what their
- * searches show; nothing is missing, and no resource goes back to an earlier version (docs/decisions/0170, 0171).
+ * searches show; nothing is missing, and no resource goes back to an earlier version (docs/decisions/0170, 0171). The same of
+ * subscribers while processes are killed and endpoints fail (docs/decisions/0318).
  * Slow: many writers and followers at once for some seconds.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import test, { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { JsonObject } from '@praxis/fhir';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
@@ -132,4 +136,12 @@ test(`${writers} writers, and followers whose copies equal what their searches s
     (row?.overtaken ?? 0) > 0,
     'some version was written by a transaction older than that of the one before it',
   );
+});
+
+test('subscribers have what their searches show after kills, failures and changes of rights: the bench at small size', async () => {
+  const bench = fileURLToPath(new URL('../../../../bench/main.ts', import.meta.url));
+  const size = ['--changes', '500', '--writers', '10', '--faults', '10', '--rights', '4', '--seed', 'test'];
+  // A status other than 0 is an error that says what is broken.
+  const { stdout } = await promisify(execFile)(process.execPath, [bench, 'events-proof', ...size]);
+  assert.match(stdout, /^Every copy is what a search shows, and nothing was told beyond rights$/m);
 });

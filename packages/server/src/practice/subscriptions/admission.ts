@@ -230,13 +230,13 @@ async function endRights(tx: Queryable, firm: number, ids: readonly string[], ma
   );
 }
 
-/** Something is to be done for those that do not wait for another attempt. */
+/** Something is to be done for them, of those that wait for another attempt at its time. */
 async function makeDue(tx: Queryable, firm: number, matched: Matched, nowMs: number): Promise<void> {
   const ids = encodeTextArray(matched.map(({ id }) => id));
   await tx.query(sql`
-    UPDATE subscription_due d SET due = LEAST(d.due, ${nowMs}) FROM subscription s
+    UPDATE subscription_due d SET due = COALESCE(s.retry, ${nowMs}) FROM subscription s
     WHERE d.firm = ${firm} AND d.id = ANY (${ids}::text[]) AND s.firm = ${firm} AND s.id = d.id
-      AND s.retry IS NULL AND s.status = 'active'`);
+      AND s.status = 'active' AND d.due > COALESCE(s.retry, ${nowMs})`);
 }
 
 async function restartFeed(database: Database, { firm, revision }: Feed): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** What becomes of an attempt to reach an endpoint: statements on the state of its subscription. */
 import type { Queryable } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
+import type { SubscriptionState } from './store.ts';
 
 /** Pauses between attempts, by the first of them: each is twice as long, up to a limit; after that window nothing is tried. */
 const pauseLimitOfFirst = 720;
@@ -45,14 +46,14 @@ export async function noteBatch(
   return rows.length > 0;
 }
 
-/** Notes that the endpoint did not accept a notification. */
+/** Notes that the endpoint did not accept a notification, unless another process has come further meanwhile. */
 export async function noteFailed(
   query: Queryable,
   firm: number,
-  id: string,
+  { id, status, delivered }: Pick<SubscriptionState, 'id' | 'status' | 'delivered'>,
   { retryMs, nowMs }: { readonly retryMs: number; readonly nowMs: number },
 ): Promise<void> {
   await query.query(sql`
     UPDATE subscription SET attempts = attempts + 1, failing = COALESCE(failing, ${nowMs}), retry = ${retryMs}
-    WHERE firm = ${firm} AND id = ${id} AND status IN ('requested', 'active')`);
+    WHERE firm = ${firm} AND id = ${id} AND status = ${status} AND delivered = ${delivered}`);
 }

@@ -23,8 +23,7 @@ import {
   activate,
   type EndReason,
   endRun,
-  eventColumns,
-  type SubscriptionEvent,
+  listOwnEvents,
   type SubscriptionState,
   stateColumns,
   unsearchable,
@@ -46,7 +45,10 @@ interface Attended {
 }
 
 /** How notifications are sent. */
-export type Sender = Pick<Attended, 'signal' | 'connections'>;
+export interface Sender extends Pick<Attended, 'signal' | 'connections'> {
+  /** Whether another process may have taken the subscription meanwhile: it is no longer for this one to give it back. */
+  readonly isLost: () => boolean;
+}
 
 /** Does what is due, and notes when something is next. When the signal tells that the process stops, the rest is left to others. */
 export async function attend(services: FeatureServices, due: DueSubscription, sender: Sender): Promise<void> {
@@ -56,7 +58,7 @@ export async function attend(services: FeatureServices, due: DueSubscription, se
     const state = await readState(services, due);
     if (state === undefined || !(await attendWithRights({ services, due, state, ...sender }))) break;
   }
-  await releaseDue(database, due.firm, due.id, clock.now());
+  if (!sender.isLost()) await releaseDue(database, due.firm, due.id, clock.now());
 }
 
 async function readState(
@@ -125,7 +127,8 @@ async function forgetWaiting({ services, due, state }: Attended): Promise<boolea
 async function shakeHands(attended: Attended, context: InteractionContext): Promise<boolean> {
   const { services, due, state, signal } = attended;
   const nowMs = services.clock.now();
-  const outcome = await send(attended, context, 'handshake', `hs_${state.id}_${state.attempts}_${nowMs}`, []);
+  const id = `hs_${state.id}_${state.attempts}_${nowMs}`;
+  const outcome = await send(attended, context, { type: 'handshake', id, nowMs }, []);
   if (signal.aborted) return false;
   if (isAccepted(outcome)) {
     const changes = activate(due.firm, state.id, context.policy.fingerprint, nowMs);
@@ -144,45 +147,48 @@ async function beat(attended: Attended, context: InteractionContext): Promise<bo
   const { heartbeatSeconds } = state.definition;
   const nowMs = services.clock.now();
   if (heartbeatSeconds === undefined || state.sentMs + heartbeatSeconds * 1000 > nowMs) return false;
-  const outcome = await send(attended, context, 'heartbeat', `hb_${state.id}_${nowMs}`, []);
+  const outcome = await send(attended, context, { type: 'heartbeat', id: `hb_${state.id}_${nowMs}`, nowMs }, []);
   if (signal.aborted) return false;
   if (!isAccepted(outcome)) return await fail(attended, outcome);
   return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs });
 }
 
+/**
+ * The moment of the notification is taken before its events and contents are read, and these statements see whether the rights are
+ * still those of the context. So whatever was changed before that moment is kept to, however long the batch took to be noted.
+ */
 async function deliver(attended: Attended, context: InteractionContext): Promise<boolean> {
   const { services, due, state, signal } = attended;
   const { definition, delivered: from } = state;
+  const query = services.database.forFirm(due.firm);
   const isTopic = definition.topic !== undefined;
   // R4's own criteria send one resource a request, or say that something has changed, however much.
   const max = isTopic || definition.content === 'empty' ? definition.maxCount : 1;
   const until = state.batchEnd ?? Math.min(from + max, state.events);
-  const events = await listEvents(services, due, from, until);
+  if (state.batchEnd !== until && !(await noteBatch(query, due.firm, state.id, from, until))) return false;
+  const nowMs = services.clock.now();
+  const wanted = { from: from + 1, until, limit: until - from };
+  const events = await listOwnEvents(services.store, context.scope, state.id, wanted);
   const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id: state.id, versionId: '' });
   const shown = await showEvents(audit.inside, events, definition.content);
   const last = shown.length < events.length ? (shown.at(-1)?.event.number ?? until) : until;
-  if (!(await noteBatch(services.database.forFirm(due.firm), due.firm, state.id, from, last))) return false;
+  // They are too long for one notification: the next turn has those that fit.
+  if (last < until) return await noteBatch(query, due.firm, state.id, from, last);
   for (const { event } of shown) if (getTypeName(event.rtype) === 'Patient') audit.inside.note.patients.add(event.id);
   audit.answered({ status: 200 });
   await services.ledger.keep(due.firm, context.trail);
   const outcome =
     shown.length === 0
       ? ({ kind: 'answered', status: 204 } as const) // what was to be told is no longer kept
-      : await send(attended, context, 'event-notification', `ev_${state.id}_${from + 1}-${last}`, shown);
+      : await send(
+          attended,
+          context,
+          { type: 'event-notification', id: `ev_${state.id}_${from + 1}-${last}`, nowMs },
+          shown,
+        );
   if (signal.aborted) return false;
   if (!isAccepted(outcome)) return await fail(attended, outcome);
   return await succeed(attended, { from, until: last, nowMs: services.clock.now() });
-}
-
-async function listEvents(
-  { database }: FeatureServices,
-  { firm, id }: DueSubscription,
-  after: number,
-  until: number,
-): Promise<readonly SubscriptionEvent[]> {
-  return await database.forFirm(firm).query<SubscriptionEvent>(sql`
-    SELECT ${eventColumns} FROM subscription_event
-    WHERE firm = ${firm} AND subscription = ${id} AND number > ${after} AND number <= ${until} ORDER BY number`);
 }
 
 function isAccepted(outcome: MessageOutcome): boolean {
@@ -214,7 +220,7 @@ async function fail(attended: Attended, outcome: MessageOutcome): Promise<boolea
     const error = `failing since ${new Date(failingMs).toISOString()}: the endpoint ${describe(outcome)}`;
     await storeStatus(services, placeOf(due), state, { status: 'active', error }, []);
   }
-  await noteFailed(services.database.forFirm(due.firm), due.firm, state.id, { retryMs: nowMs + pauseMs, nowMs });
+  await noteFailed(services.database.forFirm(due.firm), due.firm, state, { retryMs: nowMs + pauseMs, nowMs });
   return false;
 }
 
@@ -229,16 +235,21 @@ function describe(outcome: MessageOutcome): string {
   return outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.reason;
 }
 
+/** What is sent: which kind, under which `webhook-id`, and as of when. */
+interface Message {
+  readonly type: NotificationType;
+  readonly id: string;
+  readonly nowMs: number;
+}
+
 async function send(
   { services, due, state, signal, connections }: Attended,
   context: InteractionContext,
-  type: NotificationType,
-  id: string,
+  { type, id, nowMs }: Message,
   shown: readonly ShownEvent[],
 ): Promise<MessageOutcome> {
   const { definition, secret, previousSecretEndsMs } = state;
   const { scope, secrets } = context;
-  const nowMs = services.clock.now();
   const numbers = previousSecretEndsMs !== null && previousSecretEndsMs > nowMs ? [secret, secret - 1] : [secret];
   const { url, method, body } = formMessage(context, state, type, shown);
   const loopback = services.limits.outboundLoopback?.includes(due.environment) === true;

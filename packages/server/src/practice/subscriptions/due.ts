@@ -49,18 +49,18 @@ export async function claimDue(
     RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
 }
 
-/** Holds for longer what was taken and not given back. */
+/** Holds for longer what was taken and not given back. @returns what is held; the rest is no longer, and others may have it */
 export async function renewLeases(
   database: Database,
   held: readonly Pick<DueSubscription, 'firm' | 'id'>[],
   nowMs: number,
-): Promise<void> {
-  if (held.length === 0) return;
+): Promise<readonly Pick<DueSubscription, 'firm' | 'id'>[]> {
+  if (held.length === 0) return [];
   const firms = encodeIntegerArray(held.map(({ firm }) => firm));
   const ids = encodeTextArray(held.map(({ id }) => id));
-  await database.query(sql`
+  return await database.query<Pick<DueSubscription, 'firm' | 'id'>>(sql`
     UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM unnest(${firms}::int[], ${ids}::text[]) AS h(firm, id)
-    WHERE d.firm = h.firm AND d.id = h.id AND d.leased > ${nowMs}`);
+    WHERE d.firm = h.firm AND d.id = h.id AND d.leased > ${nowMs} RETURNING d.firm, d.id`);
 }
 
 /** Gives one back, and notes when something is to be done for it next. */

@@ -23,6 +23,9 @@ const idlePauseMs = 400;
 /** Where no subscription is active: until one is asked for, which a notification tells; this is for those that are lost. */
 const sleepMs = 5_000;
 
+/** A look is not spared for longer, whatever the numbers of transactions say: a crash of the database may give some again. */
+const sparedMaxMs = 5_000;
+
 /**
  * Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. An application
  * has less than a firm, so that others of the firm have their turn.
@@ -107,6 +110,7 @@ function openLooking(services: FeatureServices) {
   const { database, log } = services;
   const known = openKnown();
   let seen: Seen | undefined;
+  let lookedMs = performance.now();
   return {
     async look(): Promise<Looked> {
       const looked = { isAsleep: false, hasMoved: false, hasMore: false };
@@ -115,7 +119,9 @@ function openLooking(services: FeatureServices) {
       const before = seen;
       seen = await readOrder(services);
       // A subscription that began meanwhile has its place before what comes next, so nothing is missed by not looking.
-      if (before?.isSettled === true && before.next === seen.next) return looked;
+      const isSpared = performance.now() - lookedMs < sparedMaxMs;
+      if (isSpared && before?.isSettled === true && before.next === seen.next) return looked;
+      lookedMs = performance.now();
       for (const feed of feeds) {
         try {
           const progress = await admitNext(services, feed, known);
@@ -140,13 +146,20 @@ function openSending(services: FeatureServices) {
   const { database, clock, log } = services;
   const stopping = new AbortController();
   const connections = openKeptConnections();
-  const underWay = new Map<string, { readonly due: DueSubscription; done: Promise<void> }>();
+  const underWay = new Map<
+    string,
+    { readonly due: DueSubscription; readonly lost: AbortController; done: Promise<void> }
+  >();
   let renewedMs = performance.now();
 
   const begin = (due: DueSubscription): void => {
-    const key = `${due.firm} ${due.id}`;
-    const entry = { due, done: Promise.resolve() };
-    entry.done = attend(services, due, { signal: stopping.signal, connections })
+    const key = keyOf(due);
+    const lost = new AbortController();
+    const entry = { due, lost, done: Promise.resolve() };
+    // Taken again by this process: whoever had it before has lost it.
+    underWay.get(key)?.lost.abort();
+    const signal = AbortSignal.any([stopping.signal, lost.signal]);
+    entry.done = attend(services, due, { signal, connections, isLost: () => lost.signal.aborted })
       .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
       .finally(() => {
         if (underWay.get(key) === entry) underWay.delete(key);
@@ -175,8 +188,15 @@ function openSending(services: FeatureServices) {
     async renew(): Promise<void> {
       if (performance.now() - renewedMs < leaseMs / 3) return;
       renewedMs = performance.now();
-      const held = [...underWay.values()].map(({ due }) => due);
-      await renewLeases(database, held, clock.now());
+      const held = [...underWay.values()];
+      const renewed = await renewLeases(
+        database,
+        held.map(({ due }) => due),
+        clock.now(),
+      );
+      const kept = new Set(renewed.map(keyOf));
+      // What was not renewed in time another process may have taken: it is for that one to go on.
+      for (const { due, lost } of held) if (!kept.has(keyOf(due))) lost.abort();
     },
     async stop(): Promise<void> {
       stopping.abort();
@@ -184,6 +204,10 @@ function openSending(services: FeatureServices) {
       connections.close();
     },
   };
+}
+
+function keyOf({ firm, id }: Pick<DueSubscription, 'firm' | 'id'>): string {
+  return `${firm} ${id}`;
 }
 
 /** Being told that a subscription was asked for, so that an idle service need not look for one often. */

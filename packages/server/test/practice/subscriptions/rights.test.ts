@@ -1,6 +1,7 @@
 // What is sent is decided by the rights of the moment of sending; other rights end the run.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { entryProblem } from '../../../src/admin/entry-problem.ts';
 import { sql } from '../../../src/database/sql.ts';
 import { authorise, resumeAuthorisation, suspendAuthorisation } from '../../../src/tenancy/authorisations.ts';
@@ -121,6 +122,46 @@ test('other rights end the run before anything more is sent; asked for again it 
   const replay = await caller.get(`Subscription/${id}/$events`);
   assert.equal(replay.text.includes('Under old rights'), false);
 });
+
+test('rights that change while a delivery waits for the database count before anything is sent', async () => {
+  const application = await makeApplication(
+    service,
+    'Waiting',
+    ['system/Subscription.cru', 'system/Patient.rs'],
+    [maple],
+  );
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, await openCaller(service, application, maple), topic, receiver.url, full);
+  const { owner } = service.database;
+  // Another process has it while the event is admitted.
+  await database.query(sql`UPDATE subscription_due SET leased = ${clock.now() + 5_000} WHERE id = ${id}`);
+  await writing.send('POST', 'Patient', patient('Under old rights'));
+  await settle(service);
+  const sent = receiver.received.length;
+  const attending = await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`SELECT FROM subscription WHERE firm = ${maple.id} AND id = ${id} FOR UPDATE`);
+    await database.query(sql`UPDATE subscription_due SET leased = 0 WHERE id = ${id}`);
+    const settling = settle(service);
+    await untilWaiting();
+    const terms = { acl: ['system/Subscription.cru', 'system/Patient.rs?gender=female'], purpose: 'Less' };
+    await authorise(database, clock, maple, application.application, terms, entryProblem);
+    return { settling };
+  });
+  await attending.settling;
+  await settle(service);
+  assert.equal(receiver.received.length, sent);
+  assert.match(await statusText(application, id), /^error rights-changed/);
+});
+
+/** Until a statement waits for a lock. */
+async function untilWaiting(): Promise<void> {
+  for (;;) {
+    const [row] = await service.database.owner.query<{ waiting: boolean }>(sql`
+      SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waiting`);
+    if (row?.waiting === true) return;
+    await delay(5);
+  }
+}
 
 test('a suspended authorisation sends nothing', async () => {
   const application = await makeApplication(

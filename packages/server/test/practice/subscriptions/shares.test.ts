@@ -53,6 +53,25 @@ test('an endpoint that does not answer keeps no other from its events', async ()
   ]);
 });
 
+test('a failure that a process notes late keeps no later event back', async () => {
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, topic, receiver.url);
+  // As it is when two processes had it: one delivered all there was, and the other noted after that that its attempt had failed.
+  const retryMs = clock.now() + 60_000;
+  await database.query(sql`UPDATE subscription_due SET due = ${Number.MAX_SAFE_INTEGER}, leased = 0 WHERE id = ${id}`);
+  await database
+    .forFirm(maple.id)
+    .query(
+      sql`UPDATE subscription SET attempts = 1, failing = ${clock.now()}, retry = ${retryMs} WHERE firm = ${maple.id} AND id = ${id}`,
+    );
+  await caller.send('POST', 'Patient', patient('Late'));
+  await settle(service);
+  assert.equal(receiver.received.length, 1);
+  service.clock.advance(60_000);
+  await settle(service);
+  assert.equal(receiver.received.length, 2);
+});
+
 test('a new version of what is told is not asked for again by who changes nothing, and a new endpoint is', async () => {
   const first = await openReceiver({ after });
   const second = await openReceiver({ after });
