@@ -1,9 +1,10 @@
 /**
  * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size | practice-day | export | import] [options]]`: each bench tells its options at its top.
+ * memory | stock | ledger | ledger-size | practice-day | export | import | events-proof] [options]]`: each bench tells its options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
+import { benchEventsProof } from './events/bench-events-proof.ts';
 import { benchExport } from './export/bench-export.ts';
 import { benchIdle } from './idle.ts';
 import { benchImport } from './import/bench-import.ts';
@@ -63,6 +64,8 @@ const benches: Readonly<Record<string, Bench>> = {
   export: { run: benchExport, source: './export/bench-export.ts' },
   /** Imports beside COPY, and beside what is computed alone. */
   import: { run: benchImport, source: './import/bench-import.ts' },
+  /** Events while everything fails: nothing is lost, nothing is told that must not be. */
+  'events-proof': { run: benchEventsProof, source: './events/bench-events-proof.ts' },
   /** 20 practices at work, by one worker or two. */
   'practice-day': { run: benchPracticeDay, source: './practice-day/bench-practice-day.ts' },
 };
