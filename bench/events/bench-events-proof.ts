@@ -65,7 +65,7 @@ const applicationsEach = 2;
 /** Between a failed attempt and the next one, at first. */
 const pauseMs = 50;
 /** After the last change all is told by then. */
-const quietMaxMs = 120_000;
+const quietMaxMs = 60_000;
 const maxCounts = [100, 1, 3, 25, 10] as const;
 const prepareMaxMs = 60_000;
 
@@ -114,10 +114,13 @@ export async function proveEvents(options: ProofOptions): Promise<Proof> {
     const open = openClients(yard, ground);
     const writing = open(await ground.makeApplication('Writers', ['acl/*'], first.wide), options.writers);
     const scene = await openScene(yard, ground, options, authority, open);
+    console.log(`${scene.subscribers.length} subscriptions stand after ${since(beganMs).toFixed(1)} s`);
     const counts: Counts = new Map();
     const writers = startWriters(writing, options);
     await strikeAll(ground, scene, options, writers, counts);
+    console.log(`${writers.count()} changes are made after ${since(beganMs).toFixed(1)} s`);
     const unfit = await settle(scene, writing, options);
+    console.log(`all is quiet after ${since(beganMs).toFixed(1)} s`);
     const broken = [...unfit, ...(await judgeAll(scene.subscribers, writers.written, writing))];
     await Promise.all(scene.subscribers.map((subscriber) => subscriber.stop()));
     return { ...countUp(scene, writers), counts, faults: options.faults, seconds: since(beganMs), broken };
@@ -239,16 +242,23 @@ async function settle(
   for (const type of proofTypes)
     for (const panel of panels) {
       const last = buildResource(type, `last-${panel}`, panel, random.integer(1, 1_000_000), true);
-      for (let status = 0; status < 200 || status >= 300; )
-        ({ status } = await writing.send('PUT', `${type}/${last.id}`, last));
+      await writeLast(writing, `${type}/${last.id}`, last);
     }
   const waiting = new Set(subscribers);
   for (const endMs = performance.now() + quietMaxMs; waiting.size > 0 && performance.now() < endMs; await delay(100))
     for (const subscriber of waiting) if (await isQuiet(subscriber)) waiting.delete(subscriber);
   // A run that ended meanwhile begins anew.
-  return [...waiting].map(
-    ({ wish, account }) => `${wish.name} was not told the last change; it has event ${account.last}`,
+  return await Promise.all(
+    [...waiting].map(async ({ wish, describe }) => `${wish.name} was not told the last change: ${await describe()}`),
   );
+}
+
+async function writeLast(writing: ProofClient, name: string, resource: object): Promise<void> {
+  for (const endMs = performance.now() + quietMaxMs; ; await delay(100)) {
+    const { status, body } = await writing.send('PUT', name, resource);
+    if (status >= 200 && status < 300) return;
+    if (performance.now() > endMs) throw new Error(`${name}: ${status} ${body}`);
+  }
 }
 
 async function isQuiet({ account, wish, journal, stands }: JudgedSubscriber): Promise<boolean> {

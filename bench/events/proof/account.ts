@@ -157,7 +157,7 @@ export class Account {
       if (version <= (this.#versions.get(name) ?? 0))
         this.#break(`${id}: version ${version} of ${name} came after ${this.#versions.get(name)}`);
       this.#versions.set(name, version);
-      this.#since.set(name, method === 'DELETE' ? undefined : describe(version, resource));
+      this.#since.set(name, method === 'DELETE' ? undefined : describeCopy(version, resource));
     }
   }
 
@@ -167,7 +167,7 @@ export class Account {
 }
 
 /** What a copy holds of a resource. @param resource absent: its version alone is known */
-export function describe(version: number, resource: object | undefined): string {
+export function describeCopy(version: number, resource: object | undefined): string {
   return resource === undefined ? `version ${version}` : JSON.stringify(resource);
 }
 

@@ -3,7 +3,7 @@
  * its run has ended it asks again and begins with a new copy.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Account, describe } from './account.ts';
+import { type Account, describeCopy } from './account.ts';
 import type { ProofClient } from './client.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { ProofType } from './rights.ts';
@@ -38,6 +38,8 @@ export interface Subscriber {
   readonly account: Account;
   /** Whether it is active and has its copy, of which `last` is the last event. */
   stands(): Promise<{ readonly events: number } | undefined>;
+  /** How it stands, for who waits for it. */
+  describe(): Promise<string>;
   /** What a search of its application shows now. */
   search(): Promise<Map<string, string>>;
   stop(): Promise<void>;
@@ -83,16 +85,28 @@ export async function openSubscriber(
       if (account.runs !== copied) return undefined;
       const { status, body } = await client.send('GET', `Subscription/${id}/$status`);
       if (status !== 200) return undefined;
-      const parameters: readonly Extension[] = JSON.parse(body).entry[0]?.resource.parameter ?? [];
-      const state = parameters.find(({ name }) => name === 'status')?.valueCode;
-      const events = parameters.find(({ name }) => name === 'events-since-subscription-start')?.valueString;
+      const state = findParameter(body, 'status')?.valueCode;
+      const events = findParameter(body, 'events-since-subscription-start')?.valueString;
       return state === 'active' && account.runs === copied ? { events: Number(events) } : undefined;
+    },
+    async describe() {
+      const { status, body } = await client.send('GET', `Subscription/${id}/$status`);
+      const events = status === 200 ? findParameter(body, 'events-since-subscription-start')?.valueString : undefined;
+      const { status: read, body: text } = await client.send('GET', `Subscription/${id}`);
+      const { status: stands, error = '' } = read === 200 ? JSON.parse(text) : { status: read };
+      return `${stands} ${error} with ${events} events, the last that came is ${account.last}; run ${account.runs}, copy of ${copied}`;
     },
     async stop() {
       isStopping = true;
       await following;
     },
   };
+}
+
+/** Of the status of one subscription. */
+function findParameter(body: string, wanted: string): Extension | undefined {
+  const parameters: readonly Extension[] = JSON.parse(body).entry[0]?.resource.parameter ?? [];
+  return parameters.find(({ name }) => name === wanted);
 }
 
 interface Extension {
@@ -136,7 +150,7 @@ async function copyBySearch(
     const page: Page = JSON.parse(body);
     for (const { resource } of page.entry ?? []) {
       const version = Number(resource.meta.versionId);
-      copy.set(`${type}/${resource.id}`, describe(version, content === 'id-only' ? undefined : resource));
+      copy.set(`${type}/${resource.id}`, describeCopy(version, content === 'id-only' ? undefined : resource));
     }
     // Below the base, so that another node may be asked for it.
     path = page.link.find(({ relation }) => relation === 'next')?.url.split('/fhir/v2/')[1];

@@ -61,6 +61,7 @@ async function writeOnce(client: ProofClient, random: Random, written: Written, 
   const name = `${resource.resourceType}/${resource.id}`;
   const isDelete = random.chance(deleteShare);
   const answer = isDelete ? await client.send('DELETE', name) : await client.send('PUT', name, resource);
+  requireFit(answer);
   if (answer.status < 200 || answer.status >= 300) return 0;
   const version = readVersion(answer);
   // A delete of what is not there changes nothing.
@@ -73,14 +74,23 @@ async function writeBundle(client: ProofClient, random: Random, written: Written
   const made = Array.from({ length: random.integer(2, 5) }, (_, at) => makeResource(random, number + at));
   const resources = [...new Map(made.map((each) => [`${each.resourceType}/${each.id}`, each])).entries()];
   const entry = resources.map(([name, resource]) => ({ resource, request: { method: 'PUT', url: name } }));
-  const { status, body } = await client.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
-  if (status !== 200) return 0;
-  const told: readonly { readonly response: { readonly etag?: string } }[] = JSON.parse(body).entry;
+  const answer = await client.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+  requireFit(answer);
+  if (answer.status !== 200) return 0;
+  const told: readonly { readonly response: { readonly etag?: string } }[] = JSON.parse(answer.body).entry;
   for (const [at, [name, resource]] of resources.entries()) {
     const version = Number((told[at]?.response.etag ?? '').replaceAll(/\D/g, ''));
     if (version > 0) note(written, name, version, resource);
   }
   return resources.length;
+}
+
+/** What is refused whoever asks again: an expired token, others who write and a busy service are none of it. */
+const refusals: ReadonlySet<number> = new Set([400, 403, 404, 422]);
+
+/** @throws Error where the bench writes what cannot be written */
+function requireFit({ status, body }: Answer): void {
+  if (refusals.has(status)) throw new Error(`a write was refused: ${status} ${body}`);
 }
 
 function note(written: Written, name: string, version: number, resource: ProofResource | null): void {
@@ -116,7 +126,7 @@ export function buildResource(
       name: [{ family: text }],
       gender: number % 2 === 0 ? 'female' : 'male',
       birthDate: `19${10 + (number % 90)}-01-01`,
-      telecom: [{ value: `+1 ${number}` }],
+      telecom: [{ system: 'phone', value: `+1 ${number}` }],
     };
   if (resourceType === 'ChargeItem')
     return {
