@@ -1,9 +1,11 @@
 /**
  * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size | practice-day | export | import | events-proof] [options]]`: each bench tells its options at its top.
+ * memory | stock | ledger | ledger-size | practice-day | export | import | events | events-proof] [options]]`: each bench tells its
+ * options at its top.
  */
 import { benchAccess } from './access.ts';
 import { benchBooking } from './booking.ts';
+import { benchEvents } from './events/bench-events.ts';
 import { benchEventsProof } from './events/bench-events-proof.ts';
 import { benchExport } from './export/bench-export.ts';
 import { benchIdle } from './idle.ts';
@@ -64,6 +66,8 @@ const benches: Readonly<Record<string, Bench>> = {
   export: { run: benchExport, source: './export/bench-export.ts' },
   /** Imports beside COPY, and beside what is computed alone. */
   import: { run: benchImport, source: './import/bench-import.ts' },
+  /** What subscriptions cost writers, and how soon events come. */
+  events: { run: benchEvents, source: './events/bench-events.ts' },
   /** Events while everything fails: nothing is lost, nothing is told that must not be. */
   'events-proof': { run: benchEventsProof, source: './events/bench-events-proof.ts' },
   /** 20 practices at work, by one worker or two. */

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Asked {
   readonly kind: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -1,4 +1,5 @@
 /** Acting for an application that is not there: with the rights that it has at the firm now, as a request of it would. */
+import { LRUCache } from 'lru-cache';
 import { makeUuid } from '../../base/ids.ts';
 import type { Secrets } from '../../base/secrets.ts';
 import type { InteractionContext, InteractionLimits } from '../../engine/context.ts';
@@ -27,13 +28,42 @@ export interface Subscriber {
   readonly entries: readonly string[] | null;
 }
 
-/** What the application may do now; undefined: nothing. */
-export async function openContext(
-  services: ActingServices,
-  { firm, application, entries }: Subscriber,
-): Promise<InteractionContext | undefined> {
-  const session = await services.applications.read({ firm, application, tokenEntries: entries ?? undefined });
-  return session === undefined ? undefined : buildContext(services, session, entries === null);
+/**
+ * What applications may do, as a process has read it just now. Statements that go by it see whether it is old (docs/decisions/0022):
+ * then it is forgotten and read again.
+ */
+export interface RecentRights {
+  /** What the application may do, as it was read a second ago at most; undefined: nothing. */
+  open(subscriber: Subscriber): Promise<InteractionContext | undefined>;
+  /** What it may do now. */
+  openNow(subscriber: Subscriber): Promise<InteractionContext | undefined>;
+}
+
+const rememberedMs = 1_000;
+const rememberedMax = 1_000;
+
+export function openRecentRights(services: ActingServices): RecentRights {
+  const sessions = new LRUCache<string, ApplicationSession>({ max: rememberedMax, ttl: rememberedMs });
+  const openNow = async (subscriber: Subscriber): Promise<InteractionContext | undefined> => {
+    const { firm, application, entries } = subscriber;
+    const session = await services.applications.read({ firm, application, tokenEntries: entries ?? undefined });
+    if (session === undefined) sessions.delete(keyOf(subscriber));
+    else sessions.set(keyOf(subscriber), session);
+    return session === undefined ? undefined : buildContext(services, session, entries === null);
+  };
+  return {
+    openNow,
+    async open(subscriber) {
+      const session = sessions.get(keyOf(subscriber));
+      const isOver =
+        session === undefined || (session.scope.rightsEndAtMs ?? Number.POSITIVE_INFINITY) <= services.clock.now();
+      return isOver ? await openNow(subscriber) : buildContext(services, session, subscriber.entries === null);
+    },
+  };
+}
+
+function keyOf({ firm, application, entries }: Subscriber): string {
+  return JSON.stringify([firm, application, entries]);
 }
 
 function buildContext(services: ActingServices, session: ApplicationSession, isLegacy: boolean): InteractionContext {

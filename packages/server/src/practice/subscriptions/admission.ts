@@ -4,19 +4,18 @@
  * given once, whichever process looks.
  */
 import { PraxisError } from '../../base/errors.ts';
-import type { Database, Queryable } from '../../database/database.ts';
+import { type Database, pointRead } from '../../database/database.ts';
 import { sql } from '../../database/sql.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import { jobLimits } from '../../limits/budgets.ts';
 import { CostlyParameters } from '../../search/index/costly-parameters.ts';
-import { getTypeNumber } from '../../search/numbers.ts';
-import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
-import { buildInserts } from '../../storage/statement-runner.ts';
 import type { Change, ChangePlace, ChangesPage } from '../../storage/store.ts';
 import { getFirm, isKept } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { type ActingServices, openContext } from './acting.ts';
+import type { ActingServices, RecentRights } from './acting.ts';
+import { type Candidates, indexCandidates } from './candidates.ts';
+import { type FeedPlace, keepEvents, type Matched } from './keeping.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
 import { type SubscriptionState, unsearchable } from './store.ts';
 
@@ -24,45 +23,56 @@ import { type SubscriptionState, unsearchable } from './store.ts';
 const changesMax = 500;
 
 /** A firm with subscriptions that admit events, and how far its changes were looked at. */
-export interface Feed {
-  readonly firm: number;
+export interface Feed extends FeedPlace {
   readonly environment: string;
   readonly prefix: string;
-  readonly revision: number;
-  readonly place: ChangePlace;
 }
 
-interface FeedRow extends Pick<Feed, 'firm' | 'environment' | 'prefix' | 'revision'> {
-  readonly epoch: number;
-  readonly xid: string;
-  readonly seq: number;
-  readonly isVersion: boolean;
+/** The feeds of one moment. */
+export interface Feeds {
+  readonly feeds: readonly Feed[];
+  /** Number of the next transaction that writes; it is given when it first writes, so none commits a version unseen. */
+  readonly next: string;
+  /** No transaction was under way that writes: all that any has written can be looked at. */
+  readonly isSettled: boolean;
 }
 
-/** The firms whose changes are looked at. */
-export async function listFeeds(database: Database): Promise<readonly Feed[]> {
-  const rows = await database.query<FeedRow>(sql`
-    SELECT d.firm, e.name AS environment, f.prefix, d.revision, d.epoch, d.xid::text AS xid, d.seq, d.is_version AS "isVersion"
-    FROM subscription_feed d JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment
-    WHERE d.admitting > 0 AND ${isKept} ORDER BY d.firm`);
-  return rows.map(({ epoch, xid, seq, isVersion, ...feed }) => ({ ...feed, place: { epoch, xid, seq, isVersion } }));
+interface FeedRow extends Omit<Feed, 'place'>, ChangePlace, Omit<Feeds, 'feeds'> {}
+
+/** The firms whose changes are looked at, by one cheap statement. */
+export async function listFeeds(database: Database): Promise<Feeds> {
+  const rows = await database.query<FeedRow>(
+    sql`
+    SELECT d.firm, e.name AS environment, f.prefix, d.revision, d.epoch, d.xid::text AS xid, d.seq, d.is_version AS "isVersion",
+      pg_snapshot_xmax(s.now)::text AS next, pg_snapshot_xmin(s.now) = pg_snapshot_xmax(s.now) AS "isSettled"
+    FROM (SELECT pg_current_snapshot() AS now OFFSET 0) s CROSS JOIN subscription_feed d
+    JOIN firm f ON f.id = d.firm JOIN environment e ON e.id = f.environment
+    WHERE d.admitting > 0 AND ${isKept} ORDER BY d.firm`,
+    pointRead,
+  );
+  const [first] = rows;
+  const feeds = rows.map(({ firm, environment, prefix, revision, epoch, xid, seq, isVersion }) => {
+    return { firm, environment, prefix, revision, place: { epoch, xid, seq, isVersion } };
+  });
+  return { feeds, next: first?.next ?? '', isSettled: first?.isSettled ?? false };
 }
 
-/** What a process knows of the subscriptions of a firm. */
-export interface Admitting extends Pick<SubscriptionState, 'id' | 'application' | 'entries' | 'policy' | 'definition'> {
-  readonly key: string;
+/** Subscriptions of one application with the same rights that ask the same: they are looked at once. */
+interface Group extends Pick<SubscriptionState, 'application' | 'entries' | 'definition'> {
+  readonly members: Pick<SubscriptionState, 'id' | 'policy'>[];
 }
 
 /** What a process remembers of firms: read again where it is old. */
 export interface Known {
   /** Subscriptions that admit events, as of one revision. */
-  readonly lists: Map<number, { readonly revision: number; readonly list: readonly Admitting[] }>;
+  readonly lists: Map<number, { readonly revision: number; readonly candidates: Candidates<Group> }>;
   readonly scopes: Map<number, TenantScope>;
+  readonly rights: RecentRights;
 }
 
 /** Nothing is known yet. */
-export function openKnown(): Known {
-  return { lists: new Map(), scopes: new Map() };
+export function openKnown(rights: RecentRights): Known {
+  return { lists: new Map(), scopes: new Map(), rights };
 }
 
 /**
@@ -75,34 +85,42 @@ export async function admitNext(
   known: Known,
 ): Promise<'more' | 'moved' | 'still' | 'raced'> {
   const { database, clock } = services;
-  const subscriptions = await listAdmitting(database, feed, known);
-  const types = [...new Set(subscriptions.map(({ definition }) => definition.type))];
-  const compared = subscriptions.filter(({ definition }) => definition.topic !== undefined);
-  const page = await readChanges(services, feed, known, {
+  const scope = await openFeedScope(services, feed, known);
+  const candidates = await findCandidates(services, feed, scope, known);
+  const page = await readChanges(services, feed, known, scope, {
     after: feed.place,
     limit: changesMax,
-    types,
-    comparedTypes: [...new Set(compared.map(({ definition }) => definition.type))],
+    types: candidates.types,
+    comparedTypes: candidates.comparedTypes,
   });
   // A restore has taken back what was looked at: from here on, all that there is to come is new.
   if (page === undefined) return (await restartFeed(database, feed)) ? 'moved' : 'raced';
   if (isSamePlace(page.end, feed.place)) return 'still';
-  const matches = page.changes.length === 0 ? [] : await matchAll(services, feed.firm, subscriptions, page.changes);
+  const matches = page.changes.length === 0 ? [] : await matchAll(services, feed, known, scope, page.changes);
   const isKept = await keepEvents(database, feed, page.end, matches, clock.now());
   if (!isKept) return 'raced';
   return page.hasMore ? 'more' : 'moved';
 }
 
-/** The changes as the operator of the service sees them: whose they are to be shown to is asked later. */
-async function readChanges(
-  { database, clock, store }: ActingServices,
+/** The changes are read as the operator of the service sees them: whom they are shown to is asked later. */
+async function openFeedScope(
+  { database, clock }: ActingServices,
   { firm, environment, prefix }: Feed,
   { scopes }: Known,
-  page: ChangesPage,
-) {
+): Promise<TenantScope> {
   const scope =
     scopes.get(firm) ?? (await openOperatorScope(database, clock, await getFirm(database, environment, prefix)));
   scopes.set(firm, scope);
+  return scope;
+}
+
+async function readChanges(
+  { store }: ActingServices,
+  { firm }: Feed,
+  { scopes }: Known,
+  scope: TenantScope,
+  page: ChangesPage,
+) {
   try {
     return await store.changes(scope, page);
   } catch (error) {
@@ -115,50 +133,91 @@ function isSamePlace(left: ChangePlace, right: ChangePlace): boolean {
   return left.epoch === right.epoch && left.xid === right.xid && left.seq === right.seq;
 }
 
-async function listAdmitting(
-  database: Database,
-  { firm, revision }: Feed,
+async function findCandidates(
+  services: ActingServices,
+  feed: Feed,
+  scope: TenantScope,
   known: Known,
-): Promise<readonly Admitting[]> {
+): Promise<Candidates<Group>> {
+  const { firm, revision } = feed;
   const remembered = known.lists.get(firm);
-  if (remembered?.revision === revision) return remembered.list;
-  const rows = await database.forFirm(firm).query<Omit<Admitting, 'key'>>(sql`
+  if (remembered?.revision === revision) return remembered.candidates;
+  type Row = Pick<SubscriptionState, 'id' | 'application' | 'entries' | 'policy' | 'definition'>;
+  const rows = await services.database.forFirm(firm).query<Row>(sql`
     SELECT id, application, entries, policy, definition FROM subscription WHERE firm = ${firm} AND admits ORDER BY id`);
-  const list = rows.map((row) => ({ ...row, key: buildMatchKey(row.definition) }));
-  known.lists.set(firm, { revision, list });
-  return list;
+  const groups = new Map<string, Group>();
+  for (const { id, policy, application, entries, definition } of rows) {
+    const key = `${JSON.stringify([application, entries])} ${buildMatchKey(definition)}`;
+    const group = groups.get(key) ?? { application, entries, definition, members: [] };
+    groups.set(key, group);
+    group.members.push({ id, policy });
+  }
+  const candidates = indexCandidates([...groups.values()], placesOf(services, feed, scope));
+  known.lists.set(firm, { revision, candidates });
+  return candidates;
 }
 
-/** Events by subscription; `ended`: what stands in the place of the rights that its run began under, since it has ended. */
-type Matched = readonly { readonly id: string; readonly matches: readonly Match[]; readonly ended?: string }[];
+function placesOf({ baseUrlOf }: ActingServices, feed: Feed, { timeZone }: TenantScope) {
+  return { timeZone, baseUrl: baseUrlOf(feed) };
+}
 
-/** Subscriptions of one application with the same rights that ask the same are looked at once. */
+/** Of those that changes may concern: what was shown to them, or would have been under the rights that their run began with. */
 async function matchAll(
   services: ActingServices,
-  firm: number,
-  subscriptions: readonly Admitting[],
+  feed: Feed,
+  known: Known,
+  scope: TenantScope,
   changes: readonly Change[],
 ): Promise<Matched> {
-  const changed = new Set(changes.map(({ now }) => now.type));
-  const concerned = subscriptions.filter(({ definition }) => changed.has(definition.type));
-  const contexts = new Map<string, InteractionContext | undefined>();
-  const found = new Map<string, readonly Match[] | undefined>();
-  const matched: { id: string; matches: readonly Match[]; ended?: string }[] = [];
-  for (const { id, application, entries, policy, definition, key } of concerned) {
-    const rights = JSON.stringify([application, entries]);
-    if (!contexts.has(rights)) contexts.set(rights, await openContext(services, { firm, application, entries }));
-    const context = contexts.get(rights);
-    if (context === undefined || context.policy.fingerprint !== policy) {
-      matched.push({ id, matches: [], ended: '' });
-      continue;
-    }
-    const group = `${rights} ${key}`;
-    if (!found.has(group)) found.set(group, await findEventsOf(services, context, definition, changes));
-    const matches = found.get(group);
-    if (matches === undefined) matched.push({ id, matches: [], ended: unsearchable });
-    else if (matches.length > 0) matched.push({ id, matches });
+  const candidates = await findCandidates(services, feed, scope, known);
+  const openBudget = () => services.openBudget(scope, jobLimits);
+  const concerned = await candidates.find(changes, placesOf(services, feed, scope), openBudget);
+  const matched: Matched[number][] = [];
+  for (const [group, those] of concerned) {
+    const context = await openRights(known.rights, feed, group);
+    matched.push(...(await matchGroup(services, context, group, those, () => openNow(known.rights, feed, group))));
   }
   return matched;
+}
+
+/** @param openAgain the rights of now, where those that a search went by turn out to be old */
+async function matchGroup(
+  services: ActingServices,
+  context: InteractionContext | undefined,
+  group: Group,
+  changes: readonly Change[],
+  openAgain: () => Promise<InteractionContext | undefined>,
+): Promise<Matched> {
+  const isSame = ({ policy }: Group['members'][number]): boolean => context?.policy.fingerprint === policy;
+  const ended = group.members.filter((member) => !isSame(member)).map(({ id }) => ({ id, matches: [], ended: '' }));
+  const members = group.members.filter(isSame);
+  if (context === undefined || members.length === 0) return ended;
+  try {
+    const matches = await findEventsOf(services, context, group.definition, changes);
+    if (matches === undefined)
+      return [...ended, ...members.map(({ id }) => ({ id, matches: [], ended: unsearchable }))];
+    return matches.length === 0 ? ended : [...ended, ...members.map(({ id }) => ({ id, matches }))];
+  } catch (error) {
+    if (!(error instanceof PraxisError) || error.code !== 'stale-access') throw error;
+    const now = await openAgain();
+    if (now?.scope.epoch === context.scope.epoch) throw error;
+    return await matchGroup(services, now, group, changes, openAgain);
+  }
+}
+
+/** The rights of a group; those of this moment where they seem to differ from those that a run began with. */
+async function openRights(
+  rights: RecentRights,
+  { firm }: Feed,
+  { application, entries, members }: Group,
+): Promise<InteractionContext | undefined> {
+  const context = await rights.open({ firm, application, entries });
+  const isSame = members.every(({ policy }) => policy === context?.policy.fingerprint);
+  return isSame ? context : await rights.openNow({ firm, application, entries });
+}
+
+async function openNow(rights: RecentRights, { firm }: Feed, { application, entries }: Group) {
+  return await rights.openNow({ firm, application, entries });
 }
 
 /** Undefined: the search of its criteria is refused now, or takes too long. That is no concern of the others of the firm. */
@@ -178,65 +237,6 @@ async function findEventsOf(
     if (isOwn && error.code !== 'stale-access') return undefined;
     throw error;
   }
-}
-
-/** All or nothing. False: another process was first, or the subscriptions of the firm changed meanwhile. */
-async function keepEvents(
-  database: Database,
-  { firm, place, revision }: Feed,
-  end: ChangePlace,
-  matched: Matched,
-  nowMs: number,
-): Promise<boolean> {
-  return await database.transaction(firm, async (tx) => {
-    const moved = await tx.query(sql`
-      UPDATE subscription_feed SET epoch = ${end.epoch}, xid = ${end.xid}::xid8, seq = ${end.seq}, is_version = ${end.isVersion}
-      WHERE firm = ${firm} AND revision = ${revision} AND epoch = ${place.epoch} AND xid = ${place.xid}::xid8 AND seq = ${place.seq}
-      RETURNING firm`);
-    if (moved.length === 0) return false;
-    const given = matched.filter(({ matches }) => matches.length > 0);
-    if (given.length > 0) await insertEvents(tx, firm, given);
-    for (const mark of ['', unsearchable]) {
-      const ended = matched.filter((each) => each.ended === mark).map(({ id }) => id);
-      if (ended.length > 0) await endRights(tx, firm, ended, mark);
-    }
-    if (matched.length > 0) await makeDue(tx, firm, matched, nowMs);
-    return true;
-  });
-}
-
-async function insertEvents(tx: Queryable, firm: number, given: Matched): Promise<void> {
-  const counts = encodeIntegerArray(given.map(({ matches }) => matches.length));
-  const numbered = await tx.query<{ id: string; events: number }>(sql`
-    UPDATE subscription s SET events = events + g.count
-    FROM unnest(${encodeTextArray(given.map(({ id }) => id))}::text[], ${counts}::int[]) AS g(id, count)
-    WHERE s.firm = ${firm} AND s.id = g.id RETURNING s.id, s.events`);
-  const last = new Map(numbered.map(({ id, events }) => [id, events]));
-  const rows = given.flatMap(({ id, matches }) => {
-    const first = (last.get(id) ?? 0) - matches.length + 1;
-    return matches.map(({ kind, change: { now } }, at) => {
-      const { type, id: resource, versionId, lastUpdatedMs } = now;
-      return sql`(${firm}, ${id}, ${first + at}, ${lastUpdatedMs}, ${getTypeNumber(type)}, ${resource}, ${versionId}, ${kind})`;
-    });
-  });
-  const into = sql`subscription_event (firm, subscription, number, at, rtype, id, vid, kind)`;
-  for (const statement of buildInserts(into, rows)) await tx.query(statement);
-}
-
-/** What was changed under other rights was not admitted: the run has ended, though the rights may come back. */
-async function endRights(tx: Queryable, firm: number, ids: readonly string[], mark: string): Promise<void> {
-  await tx.query(
-    sql`UPDATE subscription SET policy = ${mark} WHERE firm = ${firm} AND id = ANY (${encodeTextArray(ids)}::text[])`,
-  );
-}
-
-/** Something is to be done for them, of those that wait for another attempt at its time. */
-async function makeDue(tx: Queryable, firm: number, matched: Matched, nowMs: number): Promise<void> {
-  const ids = encodeTextArray(matched.map(({ id }) => id));
-  await tx.query(sql`
-    UPDATE subscription_due d SET due = COALESCE(s.retry, ${nowMs}) FROM subscription s
-    WHERE d.firm = ${firm} AND d.id = ANY (${ids}::text[]) AND s.firm = ${firm} AND s.id = d.id
-      AND s.status = 'active' AND d.due > COALESCE(s.retry, ${nowMs})`);
 }
 
 async function restartFeed(database: Database, { firm, revision }: Feed): Promise<boolean> {

@@ -4,30 +4,29 @@
  */
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
-import { sql } from '../../database/sql.ts';
 import { openAudit } from '../../engine/audit-recorder.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import type { KeptConnections } from '../../outbound/kept-connections.ts';
 import { type MessageOutcome, postSigned } from '../../outbound/webhook.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import type { FeatureServices } from '../feature.ts';
-import { openContext } from './acting.ts';
-import { computePauseMs, computeWindowMs, handshakesMax, noteBatch, noteDelivered, noteFailed } from './attempts.ts';
+import type { RecentRights } from './acting.ts';
+import {
+  computePauseMs,
+  computeWindowMs,
+  handshakesMax,
+  noteDelivered,
+  noteFailed,
+  shortenBatch,
+  takeState,
+} from './attempts.ts';
 import { openHeaders } from './channel-headers.ts';
 import { type DueSubscription, releaseDue } from './due.ts';
 import { reasonTexts, storeStatus } from './lifecycle.ts';
 import { buildNotification, type NotificationType, type ShownEvent, showEvents } from './notification.ts';
 import { eventsKeptMs } from './retention.ts';
 import { computeSecret } from './secret.ts';
-import {
-  activate,
-  type EndReason,
-  endRun,
-  listOwnEvents,
-  type SubscriptionState,
-  stateColumns,
-  unsearchable,
-} from './store.ts';
+import { activate, type EndReason, endRun, listOwnEvents, type SubscriptionState, unsearchable } from './store.ts';
 
 /** Notifications that one subscription gets before others have their turn. */
 const turnsMax = 10;
@@ -40,57 +39,59 @@ interface Attended {
   readonly services: FeatureServices;
   readonly due: DueSubscription;
   readonly state: SubscriptionState;
+  readonly rights: RecentRights;
   readonly signal: AbortSignal;
   readonly connections: KeptConnections;
 }
 
-/** How notifications are sent. */
-export interface Sender extends Pick<Attended, 'signal' | 'connections'> {
+/** What there may be to do for it: more at once, nothing, or nothing and it was given back already. */
+type Next = 'more' | 'nothing' | 'given back';
+
+/** How notifications are sent, and under which rights. */
+export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections'> {
   /** Whether another process may have taken the subscription meanwhile: it is no longer for this one to give it back. */
   readonly isLost: () => boolean;
 }
 
 /** Does what is due, and notes when something is next. When the signal tells that the process stops, the rest is left to others. */
 export async function attend(services: FeatureServices, due: DueSubscription, sender: Sender): Promise<void> {
-  const { signal } = sender;
+  const { signal, isLost } = sender;
   const { database, clock } = services;
-  for (let turn = 1; turn <= turnsMax && !signal.aborted; turn += 1) {
-    const state = await readState(services, due);
-    if (state === undefined || !(await attendWithRights({ services, due, state, ...sender }))) break;
+  let next: Next = 'more';
+  for (let turn = 1; next === 'more' && turn <= turnsMax && !signal.aborted; turn += 1) {
+    const state = await takeState(database.forFirm(due.firm), due.firm, due.id, clock.now());
+    next = state === undefined ? 'nothing' : await attendWithRights({ services, due, state, ...sender });
   }
-  if (!sender.isLost()) await releaseDue(database, due.firm, due.id, clock.now());
-}
-
-async function readState(
-  { database }: FeatureServices,
-  { firm, id }: DueSubscription,
-): Promise<SubscriptionState | undefined> {
-  const [state] = await database.forFirm(firm).query<SubscriptionState>(sql`
-    SELECT ${stateColumns} FROM subscription WHERE firm = ${firm} AND id = ${id}`);
-  return state;
+  if (next !== 'given back' && !isLost()) await releaseDue(database, due.firm, due.id, clock.now());
 }
 
 /** Rights that changed while something was read are looked at again. */
-async function attendWithRights(attended: Attended): Promise<boolean> {
+async function attendWithRights(attended: Attended): Promise<Next> {
   try {
     return await attendOnce(attended);
   } catch (error) {
-    if (error instanceof PraxisError && error.code === 'stale-access') return true;
-    throw error;
+    if (!(error instanceof PraxisError) || error.code !== 'stale-access') throw error;
+    await attended.rights.openNow(subscriberOf(attended));
+    return 'more';
   }
 }
 
-/** True: there may be more to do at once. */
-async function attendOnce(attended: Attended): Promise<boolean> {
-  const { services, due, state } = attended;
-  const { status, definition, application, entries, policy, retryMs } = state;
+function subscriberOf({ due: { firm }, state: { application, entries } }: Attended) {
+  return { firm, application, entries };
+}
+
+async function attendOnce(attended: Attended): Promise<Next> {
+  const { services, state, rights } = attended;
+  const { status, definition, policy, retryMs } = state;
   const nowMs = services.clock.now();
-  if (status === 'off') return false;
+  if (status === 'off') return 'nothing';
   if (state.suspended) return await end(attended, 'off', 'suspended');
   if (definition.endMs !== undefined && definition.endMs <= nowMs) return await end(attended, 'off', 'end');
   if (status === 'error') return await forgetWaiting(attended);
-  if (retryMs !== null && retryMs > nowMs) return false;
-  const context = await openContext(services, { firm: due.firm, application, entries });
+  if (retryMs !== null && retryMs > nowMs) return 'nothing';
+  const recent = await rights.open(subscriberOf(attended));
+  const isOfRun = status === 'active' && recent?.policy.fingerprint === policy;
+  const context = isOfRun ? recent : await rights.openNow(subscriberOf(attended));
   if (context === undefined) return await end(attended, 'error', 'rights-changed');
   if (status === 'requested') return await shakeHands(attended, context);
   if (policy === unsearchable) return await end(attended, 'error', 'unsearchable');
@@ -99,19 +100,19 @@ async function attendOnce(attended: Attended): Promise<boolean> {
   return await beat(attended, context);
 }
 
-async function end({ services, due, state }: Attended, status: 'error' | 'off', reason: EndReason): Promise<boolean> {
+async function end({ services, due, state }: Attended, status: 'error' | 'off', reason: EndReason): Promise<Next> {
   const keepsEvents = reason === 'undeliverable';
   const nowMs = services.clock.now();
   const changes = endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs);
   const place = { id: due.firm, environment: due.environment, prefix: due.prefix };
   await storeStatus(services, place, state, { status, error: reasonTexts[reason] }, changes);
-  return false;
+  return 'nothing';
 }
 
 /** What was kept for a subscriber who did not come back. */
-async function forgetWaiting({ services, due, state }: Attended): Promise<boolean> {
+async function forgetWaiting({ services, due, state }: Attended): Promise<Next> {
   const nowMs = services.clock.now();
-  if (state.endedMs === null || state.endedMs + eventsKeptMs > nowMs || !state.admits) return false;
+  if (state.endedMs === null || state.endedMs + eventsKeptMs > nowMs || !state.admits) return 'nothing';
   const statements = endRun(
     due.firm,
     state.id,
@@ -121,18 +122,18 @@ async function forgetWaiting({ services, due, state }: Attended): Promise<boolea
   await services.database.transaction(due.firm, async (tx) => {
     for (const statement of statements) await tx.query(statement);
   });
-  return false;
+  return 'nothing';
 }
 
-async function shakeHands(attended: Attended, context: InteractionContext): Promise<boolean> {
+async function shakeHands(attended: Attended, context: InteractionContext): Promise<Next> {
   const { services, due, state, signal } = attended;
   const nowMs = services.clock.now();
   const id = `hs_${state.id}_${state.attempts}_${nowMs}`;
   const outcome = await send(attended, context, { type: 'handshake', id, nowMs }, []);
-  if (signal.aborted) return false;
+  if (signal.aborted) return 'nothing';
   if (isAccepted(outcome)) {
     const changes = activate(due.firm, state.id, context.policy.fingerprint, nowMs);
-    return await storeStatus(services, placeOf(due), state, { status: 'active' }, changes);
+    return (await storeStatus(services, placeOf(due), state, { status: 'active' }, changes)) ? 'more' : 'nothing';
   }
   if (state.attempts + 1 >= handshakesMax) return await end(attended, 'error', 'handshake-failed');
   return await fail(attended, outcome);
@@ -142,38 +143,37 @@ function placeOf({ firm: id, environment, prefix }: DueSubscription) {
   return { id, environment, prefix };
 }
 
-async function beat(attended: Attended, context: InteractionContext): Promise<boolean> {
+async function beat(attended: Attended, context: InteractionContext): Promise<Next> {
   const { services, state, signal } = attended;
   const { heartbeatSeconds } = state.definition;
   const nowMs = services.clock.now();
-  if (heartbeatSeconds === undefined || state.sentMs + heartbeatSeconds * 1000 > nowMs) return false;
+  if (heartbeatSeconds === undefined || state.sentMs + heartbeatSeconds * 1000 > nowMs) return 'nothing';
   const outcome = await send(attended, context, { type: 'heartbeat', id: `hb_${state.id}_${nowMs}`, nowMs }, []);
-  if (signal.aborted) return false;
+  if (signal.aborted) return 'nothing';
   if (!isAccepted(outcome)) return await fail(attended, outcome);
   return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs });
 }
 
 /**
- * The moment of the notification is taken before its events and contents are read, and these statements see whether the rights are
- * still those of the context. So whatever was changed before that moment is kept to, however long the batch took to be noted.
+ * The moment of the notification is taken after its batch was noted, and before its events and contents are read: these statements see
+ * whether the rights are still those of the context. So whatever was changed before that moment is kept to.
  */
-async function deliver(attended: Attended, context: InteractionContext): Promise<boolean> {
+async function deliver(attended: Attended, context: InteractionContext): Promise<Next> {
   const { services, due, state, signal } = attended;
   const { definition, delivered: from } = state;
-  const query = services.database.forFirm(due.firm);
-  const isTopic = definition.topic !== undefined;
-  // R4's own criteria send one resource a request, or say that something has changed, however much.
-  const max = isTopic || definition.content === 'empty' ? definition.maxCount : 1;
-  const until = state.batchEnd ?? Math.min(from + max, state.events);
-  if (state.batchEnd !== until && !(await noteBatch(query, due.firm, state.id, from, until))) return false;
+  const until = state.batchEnd;
+  if (until === null) return 'more'; // it is noted when the state is taken, unless that has just changed
   const nowMs = services.clock.now();
   const wanted = { from: from + 1, until, limit: until - from };
   const events = await listOwnEvents(services.store, context.scope, state.id, wanted);
   const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id: state.id, versionId: '' });
   const shown = await showEvents(audit.inside, events, definition.content);
   const last = shown.length < events.length ? (shown.at(-1)?.event.number ?? until) : until;
-  // They are too long for one notification: the next turn has those that fit.
-  if (last < until) return await noteBatch(query, due.firm, state.id, from, last);
+  if (last < until) {
+    // They are too long for one notification: the next turn has those that fit.
+    const query = services.database.forFirm(due.firm);
+    return (await shortenBatch(query, due.firm, state.id, { from, until, last })) ? 'more' : 'nothing';
+  }
   for (const { event } of shown) if (getTypeName(event.rtype) === 'Patient') audit.inside.note.patients.add(event.id);
   audit.answered({ status: 200 });
   await services.ledger.keep(due.firm, context.trail);
@@ -186,7 +186,7 @@ async function deliver(attended: Attended, context: InteractionContext): Promise
           { type: 'event-notification', id: `ev_${state.id}_${from + 1}-${last}`, nowMs },
           shown,
         );
-  if (signal.aborted) return false;
+  if (signal.aborted) return 'nothing';
   if (!isAccepted(outcome)) return await fail(attended, outcome);
   return await succeed(attended, { from, until: last, nowMs: services.clock.now() });
 }
@@ -198,14 +198,14 @@ function isAccepted(outcome: MessageOutcome): boolean {
 async function succeed(
   { services, due, state }: Attended,
   delivered: Parameters<typeof noteDelivered>[3],
-): Promise<boolean> {
-  await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
+): Promise<Next> {
+  const next = await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
   if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
-  return true;
+  return next;
 }
 
 /** Notes the failure and when to try again; 410 and the end of the time for that end the run. */
-async function fail(attended: Attended, outcome: MessageOutcome): Promise<boolean> {
+async function fail(attended: Attended, outcome: MessageOutcome): Promise<Next> {
   const { services, due, state } = attended;
   const nowMs = services.clock.now();
   const { deliveryPauseMs: firstMs } = services;
@@ -221,7 +221,7 @@ async function fail(attended: Attended, outcome: MessageOutcome): Promise<boolea
     await storeStatus(services, placeOf(due), state, { status: 'active', error }, []);
   }
   await noteFailed(services.database.forFirm(due.firm), due.firm, state, { retryMs: nowMs + pauseMs, nowMs });
-  return false;
+  return 'nothing';
 }
 
 /** An endpoint may ask for a day. */

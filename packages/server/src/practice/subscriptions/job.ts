@@ -5,19 +5,19 @@
  */
 
 import { buildJsonRequest } from '../../base/worst-case.ts';
-import { type Database, pointRead } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+import type { Database } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { Job, Progress } from '../../jobs/jobs.ts';
 import { openKeptConnections } from '../../outbound/kept-connections.ts';
 import type { FeatureServices } from '../feature.ts';
-import { admitNext, listFeeds, openKnown } from './admission.ts';
+import { openRecentRights, type RecentRights } from './acting.ts';
+import { admitNext, type Feeds, listFeeds, openKnown } from './admission.ts';
 import { attend } from './delivery.ts';
 import { claimDue, type DueSubscription, leaseMs, renewLeases } from './due.ts';
 import { askedChannel } from './store.ts';
 
 /** Pauses between two looks: while changes come, and while none do; each look without any makes the pause longer. */
-const busyPauseMs = 20;
+const busyPauseMs = 40;
 const idlePauseMs = 400;
 
 /** Where no subscription is active: until one is asked for, which a notification tells; this is for those that are lost. */
@@ -52,8 +52,9 @@ export const subscriptionsJob: DeclaredJob<FeatureServices> = {
 
 function openSubscriptionsJob(services: FeatureServices): Job {
   const { database } = services;
-  const looking = openLooking(services);
-  const sending = openSending(services);
+  const rights = openRecentRights(services);
+  const looking = openLooking(services, rights);
+  const sending = openSending(services, rights);
   const asking = openAsking(database);
   let pauseMs = idlePauseMs;
   let running: Promise<Progress> | undefined;
@@ -90,14 +91,6 @@ function openSubscriptionsJob(services: FeatureServices): Job {
   };
 }
 
-/** What the feed of all firms showed at the last look. */
-interface Seen {
-  /** Number of the next transaction that writes. */
-  readonly next: string;
-  /** No transaction was under way that writes: all that any has written was looked at. */
-  readonly isSettled: boolean;
-}
-
 interface Looked {
   /** No subscription admits anything. */
   readonly isAsleep: boolean;
@@ -106,18 +99,18 @@ interface Looked {
 }
 
 /** Looking at the changes of all firms with subscriptions. */
-function openLooking(services: FeatureServices) {
+function openLooking(services: FeatureServices, rights: RecentRights) {
   const { database, log } = services;
-  const known = openKnown();
-  let seen: Seen | undefined;
+  const known = openKnown(rights);
+  let seen: Omit<Feeds, 'feeds'> | undefined;
   let lookedMs = performance.now();
   return {
     async look(): Promise<Looked> {
       const looked = { isAsleep: false, hasMoved: false, hasMore: false };
-      const feeds = await listFeeds(database);
+      const { feeds, ...now } = await listFeeds(database);
       if (feeds.length === 0) return { ...looked, isAsleep: true };
       const before = seen;
-      seen = await readOrder(services);
+      seen = now;
       // A subscription that began meanwhile has its place before what comes next, so nothing is missed by not looking.
       const isSpared = performance.now() - lookedMs < sparedMaxMs;
       if (isSpared && before?.isSettled === true && before.next === seen.next) return looked;
@@ -142,7 +135,7 @@ function openLooking(services: FeatureServices) {
 }
 
 /** Attending to what is due, so much at once that no firm takes the place of others. */
-function openSending(services: FeatureServices) {
+function openSending(services: FeatureServices, rights: RecentRights) {
   const { database, clock, log } = services;
   const stopping = new AbortController();
   const connections = openKeptConnections();
@@ -159,7 +152,7 @@ function openSending(services: FeatureServices) {
     // Taken again by this process: whoever had it before has lost it.
     underWay.get(key)?.lost.abort();
     const signal = AbortSignal.any([stopping.signal, lost.signal]);
-    entry.done = attend(services, due, { signal, connections, isLost: () => lost.signal.aborted })
+    entry.done = attend(services, due, { rights, signal, connections, isLost: () => lost.signal.aborted })
       .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
       .finally(() => {
         if (underWay.get(key) === entry) underWay.delete(key);
@@ -176,14 +169,17 @@ function openSending(services: FeatureServices) {
 
   return {
     count: () => underWay.size,
-    /** How many were taken. */
+    /** How many were taken: a few at once until there are no more, so that shares are kept to in between. */
     async claim(): Promise<number> {
-      const limit = Math.min(sendingMax - underWay.size, takenMax);
-      if (limit <= 0 || stopping.signal.aborted) return 0;
-      const busy = { busyFirms: listBusy('firm'), busyApplications: listBusy('application') };
-      const taken = await claimDue(database, { nowMs: clock.now(), limit, ...busy });
-      for (const due of taken) begin(due);
-      return taken.length;
+      for (let taken = 0; ; ) {
+        const limit = Math.min(sendingMax - underWay.size, takenMax);
+        if (limit <= 0 || stopping.signal.aborted) return taken;
+        const busy = { busyFirms: listBusy('firm'), busyApplications: listBusy('application') };
+        const found = await claimDue(database, { nowMs: clock.now(), limit, ...busy });
+        for (const due of found) begin(due);
+        taken += found.length;
+        if (found.length < limit) return taken;
+      }
     },
     async renew(): Promise<void> {
       if (performance.now() - renewedMs < leaseMs / 3) return;
@@ -239,15 +235,4 @@ function openAsking(database: Pick<Database, 'listen'>) {
       await (await listening?.catch(() => undefined))?.();
     },
   };
-}
-
-/** One cheap statement. The number of a transaction is given when it first writes, so none commits a version unseen. */
-async function readOrder({ database }: Pick<FeatureServices, 'database'>): Promise<Seen> {
-  const [row] = await database.query<Seen>(
-    sql`
-    SELECT pg_snapshot_xmax(s.now)::text AS next, pg_snapshot_xmin(s.now) = pg_snapshot_xmax(s.now) AS "isSettled"
-    FROM (SELECT pg_current_snapshot() AS now) s`,
-    pointRead,
-  );
-  return row ?? { next: '', isSettled: false };
 }

@@ -12,7 +12,7 @@ import { makeFirmClock } from '../../tenancy/firm-time.ts';
 import { getFirm } from '../../tenancy/firms.ts';
 import { openOperatorScope } from '../../tenancy/operator.ts';
 import type { ActingServices } from './acting.ts';
-import { type EndReason, lockState, type SubscriptionState, type SubscriptionStatus } from './store.ts';
+import { type EndReason, holdFeed, lockState, type SubscriptionState, type SubscriptionStatus } from './store.ts';
 
 /** A firm, as it is found. */
 export interface FirmPlace {
@@ -68,6 +68,7 @@ export async function storeStatus(
   const resource = withStatus(parseStored(current.content), status, error);
   const write = await buildWrite(context, 'update', 'Subscription', id, resource, current.versionId, current);
   return await store.transaction(scope, async (inside) => {
+    if (changes.length > 0) await holdFeed(inside, scope);
     if (!(await lockState(inside, scope, seen))) return false;
     const { outcome } = await inside.write(scope, write);
     if (outcome !== 'written') return false;

@@ -68,9 +68,10 @@ function findOfTopic(context: InteractionContext, asked: Asked, changes: readonl
   const topic = findTopic(asked.topic ?? '');
   if (topic === undefined) return [];
   const grants = listTopicGrants(context.policy, topic, asked.filters);
+  const goesByElements = topic.reads.length > 0;
   return changes.flatMap((change) => {
-    const now = readSeen(context, grants, asked, change.now);
-    const before = readSeen(context, grants, asked, change.before);
+    const now = readSeen(context, grants, asked, change.now, goesByElements);
+    const before = readSeen(context, grants, asked, change.before, goesByElements);
     if (now === undefined && before === undefined) return [];
     const kind: EventKind = now === undefined ? 'delete' : before === undefined ? 'create' : 'update';
     return topic.isEvent({ kind, before, now }) ? [{ change, kind }] : [];
@@ -89,17 +90,22 @@ export function listTopicGrants(
   );
 }
 
-/** The content, where a search of the application with the filters would show it. */
+/** What is seen, where nobody looks into it. */
+const unread: JsonObject = {};
+
+/** The content, where a search of the application with the filters would show it; empty where it is not wanted. */
 function readSeen(
   context: InteractionContext,
   grants: readonly Grant[],
   { type, filters }: Asked,
   version: StoredResource | undefined,
+  isWanted: boolean,
 ): JsonObject | undefined {
   if (version === undefined || version.deleted) return undefined;
   const { id, content } = version;
   const test = compileCriterionTest(context, type, content);
   if (!grants.some(({ criteria }) => criteria.every(test))) return undefined;
+  if (filters.length === 0 && !isWanted) return unread;
   const resource = parseStored(content);
   if (filters.length === 0) return resource;
   const place = { timeZone: context.scope.timeZone, baseUrl: context.baseUrl };

@@ -97,7 +97,18 @@ export function keepSubscription({ firm, application }: TenantScope, asked: Aske
   ];
 }
 
-/** Statements that forget a subscription. */
+/**
+ * Holds the row of the firm until the transaction ends: who changes which events are admitted takes it before the state, as admission
+ * does, so that they do not wait for each other.
+ */
+export async function holdFeed(store: StatementRunner, { firm, application, ...scope }: TenantScope): Promise<void> {
+  const statement = sql`
+    SELECT e.epoch, f.firm FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT firm FROM subscription_feed WHERE firm = ${firm} FOR UPDATE OFFSET 0) f ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  await store.run({ firm, application, ...scope }, statement);
+}
+
 /** Holds the state until the transaction ends, if it is as it was seen. */
 export async function lockState(
   store: StatementRunner,
@@ -113,6 +124,7 @@ export async function lockState(
   return row !== undefined && row.id !== null;
 }
 
+/** Statements that forget a subscription. */
 export function removeSubscription({ firm }: TenantScope, id: string): readonly Sql[] {
   return [
     lockFeed(firm),
