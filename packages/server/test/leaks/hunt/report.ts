@@ -3,6 +3,7 @@ import { type CallerKind, callerKinds } from './callers.ts';
 import { observables } from './compare.ts';
 import type { Leak } from './hunt.ts';
 import type { Step } from './requests.ts';
+import { tellingGuards } from './telling-guards.ts';
 
 /** A leak with the shortest steps that were found to it. */
 export function leakText({ seed, path, campaign, message }: Leak): string {
@@ -90,6 +91,12 @@ export function reportText({ seeds, counted, leaks, guards }: Run): string {
       plotRows(counted),
     ),
     ...(guards.length === 0 ? [] : guardSection(guards)),
+    '',
+    '## What is told later',
+    '',
+    'Events of subscriptions and files of exports follow from no single request. `hunt/tellings.ts` compares them between two worlds, and its tests take these guards out in turn:',
+    '',
+    ...tellingGuards.map(({ name }) => `- ${name}`),
     '',
   ].join('\n');
 }

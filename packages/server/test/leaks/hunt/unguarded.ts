@@ -6,6 +6,7 @@
 import { registerHooks } from 'node:module';
 import type { Replacement } from './guard.ts';
 import { guards } from './guards.ts';
+import { tellingGuards } from './telling-guards.ts';
 
 const source = new URL('../../../src/', import.meta.url).href;
 const mark = 'replaced';
@@ -15,7 +16,9 @@ interface Row extends Replacement {
   readonly guard: string;
 }
 
-const rows: readonly Row[] = guards.flatMap(({ name, replaced }) => replaced.map((each) => ({ ...each, guard: name })));
+const rows: readonly Row[] = [...guards, ...tellingGuards].flatMap(({ name, replaced }) =>
+  replaced.map((each) => ({ ...each, guard: name })),
+);
 
 /** Switches one guard off, and all others on; undefined: all on. */
 export function switchOff(guard: string | undefined): void {
