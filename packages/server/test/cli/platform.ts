@@ -53,9 +53,26 @@ export async function runCommand(
   commands: readonly Command[],
   ...line: readonly string[]
 ): Promise<CommandResult> {
+  return await runWatched(platform, commands, { onProgress: () => undefined, output: [] }, ...line);
+}
+
+/** Of a command while it runs. */
+export interface Watch {
+  /** Called with each text of standard error. */
+  readonly onProgress: (text: string) => void;
+  /** Lines of standard output, also of a command that fails. */
+  readonly output: string[];
+}
+
+/** As `runCommand`. */
+export async function runWatched(
+  platform: Platform,
+  commands: readonly Command[],
+  { onProgress, output }: Watch,
+  ...line: readonly string[]
+): Promise<CommandResult> {
   const found = findCommand(commands, line);
   if (found === undefined) throw new Error(`no command ${line.join(' ')}`);
-  const output: string[] = [];
   let progress = '';
   const context: CommandContext = {
     config: platform.config,
@@ -63,6 +80,7 @@ export async function runCommand(
     print: (text) => void output.push(text),
     progress: (text) => {
       progress += text;
+      onProgress(text);
     },
     interactive: false,
   };

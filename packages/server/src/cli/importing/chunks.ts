@@ -2,10 +2,8 @@
  * Files cut into chunks of lines, each about a transaction. Nothing is parsed here: a chunk goes to whoever does. At most one chunk
  * and one line are in memory.
  */
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { readLines } from '../lines.ts';
-import { type ImportFile, refuseUnreadable } from './files.ts';
+import { type ImportFile, openUnchanged, readRange, refuseChanged, requireUnchanged } from './files.ts';
 import type { FilePlace, Gap } from './places.ts';
 
 /** Longest line of an NDJSON file, in bytes. */
@@ -14,7 +12,6 @@ export const lineBytesMax = 64 * 1024 * 1024;
 export const jsonBytesMax = 256 * 1024 * 1024;
 /** Bytes of the lines of a chunk, about; a line larger than this is a chunk of its own. */
 const chunkBytesMax = 1024 * 1024;
-const readBytes = 256 * 1024;
 
 /** Consecutive lines of a file, or a file that is one document. */
 export interface Chunk {
@@ -41,30 +38,28 @@ export function cutGap(file: ImportFile, number: number, gap: Gap, linesMax: Lin
   return file.form === 'ndjson' ? cutLines(file, number, gap, linesMax) : readDocument(file, number, gap);
 }
 
-async function* cutLines(
-  { path, bytes: size }: ImportFile,
-  file: number,
-  gap: Gap,
-  linesMax: LinesMax,
-): AsyncGenerator<Chunk> {
-  if (gap.from.byte >= size) return;
-  const stream = createReadStream(path, { highWaterMark: readBytes, start: gap.from.byte, end: size - 1 });
-  stream.on('error', () => undefined); // the loop below gets it, too
-  const cut = new Cut(file, gap);
+async function* cutLines(file: ImportFile, number: number, gap: Gap, linesMax: LinesMax): AsyncGenerator<Chunk> {
+  if (gap.from.byte >= file.bytes) return;
+  const handle = await openUnchanged(file, gap.fromLine);
+  const cut = new Cut(number, gap);
+  const take = async (): Promise<Chunk> => {
+    await requireUnchanged(file, handle, cut.fromLine);
+    return cut.take();
+  };
   try {
-    for await (const { bytes, from, next } of readLines(stream, lineBytesMax)) {
+    const read = readRange(file, handle, gap.from.byte, file.bytes);
+    for await (const { bytes, from, next } of readLines(read, lineBytesMax)) {
       const start = gap.from.byte + from;
       if (start > gap.to.byte || (start === gap.to.byte && gap.to.entry === 0)) break;
-      if (cut.isFull(linesMax(), bytes?.length ?? lineBytesMax)) yield cut.take();
+      if (cut.isFull(linesMax(), bytes?.length ?? lineBytesMax)) yield await take();
       cut.add(start, gap.from.byte + next, bytes);
     }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && 'syscall' in error) refuseUnreadable(path, error);
-    throw error;
+    // The last line may be a part of one: nothing of such a file is taken.
+    if (!cut.hasReached(gap.to)) refuseChanged(file, cut.fromLine);
+    if (!cut.isEmpty) yield await take();
   } finally {
-    stream.destroy();
+    await handle.close();
   }
-  if (!cut.isEmpty) yield cut.take();
 }
 
 /** The chunk that is being filled. */
@@ -85,6 +80,16 @@ class Cut {
     this.#gap = gap;
     this.#from = gap.from;
     this.#fromLine = gap.fromLine;
+  }
+
+  /** Number of the first line that is not taken. */
+  get fromLine(): number {
+    return this.#fromLine;
+  }
+
+  /** Whether the lines before a place were added, and that at the place where something of it is wanted. */
+  hasReached({ byte, entry }: FilePlace): boolean {
+    return entry > 0 ? this.#next > byte : this.#next >= byte;
   }
 
   get isEmpty(): boolean {
@@ -143,15 +148,16 @@ function joinParts(parts: readonly Buffer[], length: number): Uint8Array<ArrayBu
   return joined;
 }
 
-async function* readDocument({ path, bytes: size }: ImportFile, file: number, gap: Gap): AsyncGenerator<Chunk> {
+async function* readDocument(document: ImportFile, file: number, gap: Gap): AsyncGenerator<Chunk> {
   const place = { file, from: gap.from, to: gap.to, fromLine: 1, toLine: 1, starts: [0] };
-  if (size > jsonBytesMax) {
+  if (document.bytes > jsonBytesMax) {
     yield { ...place, bytes: undefined, ends: [0] };
     return;
   }
-  const handle = await open(path).catch((cause: unknown) => refuseUnreadable(path, cause));
+  const handle = await openUnchanged(document, 1);
   try {
     const bytes = await handle.readFile();
+    await requireUnchanged(document, handle, 1);
     yield { ...place, bytes: joinParts([bytes], bytes.length), ends: [bytes.length] };
   } finally {
     await handle.close();

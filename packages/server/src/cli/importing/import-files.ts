@@ -3,14 +3,13 @@
  * is much of it.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import os from 'node:os';
 import type { Platform } from '../../app.ts';
 import type { Firm } from '../../tenancy/firms.ts';
 import { type ChunkImporter, type ImportTask, openChunkImporter } from './chunk-importer.ts';
 import { type Chunk, cutGap, type LinesMax } from './chunks.ts';
 import { dispatchChunks } from './dispatch.ts';
-import { type ImportFile, refuseUnreadable } from './files.ts';
+import { type ImportFile, openUnchanged, readRange, requireUnchanged } from './files.ts';
 import { openImportThreads } from './import-threads.ts';
 import { type ImportRules, type Loader, openLoader, withRights } from './loader.ts';
 import { openPacing } from './pacing.ts';
@@ -55,12 +54,11 @@ export const outcomesMax = 10_000;
 /** Files with fewer bytes are done before threads have started. */
 const threadBytesMin = 8 * 1024 * 1024;
 const threadsMax = 8;
-const readBytes = 1024 * 1024;
 
 /**
  * Imports the files. Each resource is stored whole or not at all, and exactly once, however often the import is interrupted.
- * @throws PraxisError `unavailable` when the database is lost, UsageError when a file cannot be read: what is stored is known, and the
- *   same call continues
+ * @throws PraxisError `unavailable` when the database is lost, UsageError when a file cannot be read or was changed meanwhile:
+ *   what is stored is known, and the same call continues
  */
 export async function importFilesAt(
   platform: Platform,
@@ -78,18 +76,15 @@ export async function importFilesAt(
   const done = await withRights(loader, ({ scope }) => listDoneRanges(platform, scope, run));
   const counts = { ...sumCounts(done), bytes: 0 };
   if (done.length > 0) options.onContinue(sumCounts(done));
-  const gaps = files.map((file, number) =>
-    findGaps(
-      done.filter((range) => range.file === number),
-      file.bytes,
-    ),
-  );
+  const gaps = listGaps(files, done);
   counts.bytes = bytes - countBytes(gaps);
   const task: ImportTask = { firm, rules, run, files };
   const importers = await openImporters(platform, task, options.threads ?? chooseThreads(countBytes(gaps)));
   try {
     await importGaps(importers, files, gaps, options, counts);
     const missing = await findMissing(importers, files, options, firm);
+    const left = listGaps(files, await withRights(loader, ({ scope }) => listDoneRanges(platform, scope, run)));
+    if (countBytes(left) > 0) throw new Error('a part of the files is not imported');
     return await report(loader, run, counts, missing);
   } finally {
     await Promise.all(importers.map((importer) => importer.close()));
@@ -101,6 +96,16 @@ interface Counts extends RangeCounts {
   skipped: number;
   refused: number;
   bytes: number;
+}
+
+/** What of each file is not done. An empty document is no resource, which is to be told. */
+function listGaps(files: readonly ImportFile[], done: readonly DoneRange[]): readonly (readonly Gap[])[] {
+  return files.map(({ form, bytes }, number) =>
+    findGaps(
+      done.filter(({ file }) => file === number),
+      form === 'json' ? Math.max(1, bytes) : bytes,
+    ),
+  );
 }
 
 function sumCounts(done: readonly DoneRange[]): RangeCounts {
@@ -121,16 +126,20 @@ function countBytes(gaps: readonly (readonly Gap[])[]): number {
 /** Of what is imported and how: the names of files do not matter. */
 async function computeFingerprint(files: readonly ImportFile[], rules: ImportRules): Promise<Buffer> {
   const all = createHash('sha256').update(JSON.stringify(rules));
-  for (const { path, form, bytes } of files) {
-    const one = createHash('sha256');
-    try {
-      for await (const chunk of createReadStream(path, { highWaterMark: readBytes })) one.update(chunk);
-    } catch (cause) {
-      refuseUnreadable(path, cause);
-    }
-    all.update(`${form} ${bytes} ${one.digest('hex')}\n`);
-  }
+  for (const file of files) all.update(`${file.form} ${file.bytes} ${await computeDigest(file)}\n`);
   return all.digest();
+}
+
+async function computeDigest(file: ImportFile): Promise<string> {
+  const digest = createHash('sha256');
+  const handle = await openUnchanged(file, 1);
+  try {
+    for await (const bytes of readRange(file, handle, 0, file.bytes)) digest.update(bytes);
+    await requireUnchanged(file, handle, 1);
+  } finally {
+    await handle.close();
+  }
+  return digest.digest('hex');
 }
 
 function chooseThreads(bytes: number): number {
@@ -188,8 +197,7 @@ async function findMissing(
   firm: Firm,
 ): Promise<Missing> {
   if (!checksReferences && !firm.requiresReferences) return { problems: [], referring: undefined };
-  const whole = files.map(({ bytes }) => findGaps([], bytes));
-  const chunks = cutAll(files, whole, () => checkedLines);
+  const chunks = cutAll(files, listGaps(files, []), () => checkedLines);
   const found: { readonly chunk: Chunk; readonly problems: readonly ImportProblem[] }[] = [];
   let referring = 0;
   const work = async (importer: ChunkImporter): Promise<void> => {

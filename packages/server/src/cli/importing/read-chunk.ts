@@ -119,6 +119,8 @@ function parse(bytes: Uint8Array, origin: string, inLine: (line: number) => stri
 /** A byte order mark is passed over. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
+/** A byte order mark may be all that a line has. */
 function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09);
+  const isMarked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return (isMarked ? bytes.subarray(3) : bytes).every((byte) => byte === 0x20 || byte === 0x09);
 }
