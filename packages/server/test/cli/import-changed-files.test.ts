@@ -1,7 +1,9 @@
-/** `praxis import`: files that are changed while they are imported, and empty ones. */
+/** `praxis import`: files that are changed while they are imported, and reports that cannot be written. */
 import assert from 'node:assert/strict';
-import { truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test, { after } from 'node:test';
+import { PraxisError } from '../../src/base/errors.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { importCommands } from '../../src/cli/commands/data/import.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -82,6 +84,86 @@ for (const [index, [what, change]] of changes.entries()) {
     assert.deepEqual(await count(firm), { resources: many, versions: many });
   });
 }
+
+test('a report that cannot be written is kept, and the same files bring it', async () => {
+  const firm = await makeFirm(platform, 'unwritten');
+  const file = files.write('unwritten.ndjson', '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n');
+  const summary = `1 resources stored at ${firm.prefix}, 1 refused`;
+  const output: string[] = [];
+  const line = ['import', file, '--firm', firm.prefix] as const;
+  // A file whose disk is full.
+  const running = runWatched(
+    platform,
+    importCommands,
+    { onProgress: () => undefined, output },
+    ...[...line, '--errors', '/dev/full'],
+  );
+  await assert.rejects(running, (error) => {
+    assert.ok(error instanceof Error && !(error instanceof UsageError));
+    assert.equal(
+      error.message,
+      '/dev/full cannot be written: ENOSPC. All is stored. Make room or name another file, and run it again: the report is written then',
+    );
+    return true;
+  });
+  assert.deepEqual(withoutPace(output), [summary]);
+  const errors = path.join(files.path, 'unwritten-errors.ndjson');
+  const again = await runCommand(platform, importCommands, ...line, '--errors', errors);
+  assert.equal(again.progress, 'continues an import that was interrupted: 1 resources are stored\n');
+  assert.deepEqual(withoutPace(again.output), [summary]);
+  assert.equal(again.exitStatus, 1);
+  assert.equal(JSON.parse(readFileSync(errors, 'utf8')).issue[0].location[0], `${file}:2`);
+  assert.equal(statSync(errors).mode & 0o777, 0o600);
+  assert.deepEqual(await count(firm), { resources: 1, versions: 1 });
+});
+
+test('an import that is interrupted when all is stored ends without storing anything again', async () => {
+  const firm = await makeFirm(platform, 'nearly');
+  const file = files.write('nearly.ndjson', '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n');
+  const summary = `1 resources stored at ${firm.prefix}, 1 refused`;
+  await platform.asOwner(async (owner) => {
+    await owner.query(sql`
+      CREATE FUNCTION end_at_last() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        PERFORM pg_terminate_backend(pg_backend_pid());
+        RETURN NEW;
+      END $$`);
+    await owner.query(sql`GRANT EXECUTE ON FUNCTION end_at_last TO praxis_runtime`);
+    await owner.query(
+      sql`CREATE TRIGGER end_at_last BEFORE UPDATE OF finished ON import_run FOR EACH ROW EXECUTE FUNCTION end_at_last()`,
+    );
+  });
+  const output: string[] = [];
+  const line = ['import', file, '--firm', firm.prefix] as const;
+  await assert.rejects(
+    runWatched(platform, importCommands, { onProgress: () => undefined, output }, ...line),
+    (error) => error instanceof PraxisError && error.code === 'unavailable',
+  );
+  assert.deepEqual(withoutPace(output), [summary]);
+  await platform.asOwner((owner) => owner.query(sql`DROP TRIGGER end_at_last ON import_run`));
+  const again = await runCommand(platform, importCommands, ...line);
+  assert.deepEqual(withoutPace(again.output), [summary]);
+  assert.deepEqual(await count(firm), { resources: 1, versions: 1 });
+});
+
+test('a report that could not be written is refused before anything is stored', async () => {
+  const firm = await makeFirm(platform, 'unwritable');
+  const file = files.write('unwritable.ndjson', '{"resourceType":"Patient","id":"a"}\n');
+  const refusals: readonly (readonly [errors: string, reason: string])[] = [
+    [files.path, 'it is there already'],
+    [file, 'it is there already'],
+    [path.join(file, 'below'), 'ENOTDIR'],
+    [path.join(files.path, 'missing', 'a'), 'ENOENT'],
+  ];
+  for (const [errors, reason] of refusals) {
+    await assert.rejects(importAt(firm, file, '--errors', errors), (error) => {
+      assert.ok(error instanceof UsageError);
+      assert.equal(error.message, `${errors} cannot be written: ${reason}`);
+      return true;
+    });
+  }
+  assert.deepEqual(await count(firm), { resources: 0, versions: 0 });
+});
 
 test('an empty JSON file is told as no resource, and an empty NDJSON file has none', async () => {
   const firm = await makeFirm(platform, 'empty');

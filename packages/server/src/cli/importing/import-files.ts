@@ -37,6 +37,8 @@ export interface ImportOptions extends ImportRules {
   readonly onProblem: (problem: ImportProblem) => void;
   /** @param bytes those of the files that are done */
   readonly onProgress: (counts: RangeCounts, bytes: number) => void;
+  /** Called when all is stored, before the import ends: where it throws, the same call goes on, and calls it again. */
+  readonly onReport?: (report: ImportReport) => void;
 }
 
 /** What an import has done, with what was done before it was continued. */
@@ -57,8 +59,8 @@ const threadsMax = 8;
 
 /**
  * Imports the files. Each resource is stored whole or not at all, and exactly once, however often the import is interrupted.
- * @throws PraxisError `unavailable` when the database is lost, UsageError when a file cannot be read or was changed meanwhile:
- *   what is stored is known, and the same call continues
+ * @throws PraxisError `unavailable` when the database is lost, UsageError when a file cannot be read or was changed meanwhile, and
+ *   what `onReport` throws: what is stored is known, and the same call continues
  */
 export async function importFilesAt(
   platform: Platform,
@@ -85,7 +87,7 @@ export async function importFilesAt(
     const missing = await findMissing(importers, files, options, firm);
     const left = listGaps(files, await withRights(loader, ({ scope }) => listDoneRanges(platform, scope, run)));
     if (countBytes(left) > 0) throw new Error('a part of the files is not imported');
-    return await report(loader, run, counts, missing);
+    return await report(loader, run, counts, missing, options);
   } finally {
     await Promise.all(importers.map((importer) => importer.close()));
   }
@@ -215,14 +217,19 @@ async function findMissing(
   return { problems: inOrder.flatMap(({ problems }) => problems).slice(0, outcomesMax), referring };
 }
 
+/** The import ends when its report has arrived: until then the database keeps what it is made of. */
 async function report(
   loader: Loader,
   run: HeldRun,
   { stored, skipped, refused }: RangeCounts,
   { problems, referring }: Missing,
+  { onReport }: ImportOptions,
 ): Promise<ImportReport> {
   const { platform } = loader;
   const { outcomes, notes } = await withRights(loader, ({ scope }) => readToldOfRun(platform, scope, run));
+  const all = [...outcomes, ...problems.map(buildProblemOutcome)];
+  const made: ImportReport = { stored, skipped, refused, outcomes: all, notes, referring };
+  onReport?.(made);
   await withRights(loader, ({ scope }) => finishRun(platform, scope, run));
-  return { stored, skipped, refused, outcomes: [...outcomes, ...problems.map(buildProblemOutcome)], notes, referring };
+  return made;
 }

@@ -1,5 +1,5 @@
 /** `praxis import`: store resources from files at a firm. */
-import { statSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeFileSync } from 'node:fs';
 import type { Platform } from '../../../app.ts';
 import type { Firm } from '../../../tenancy/firms.ts';
 import { type Command, type CommandContext, type CommandInput, UsageError } from '../../command.ts';
@@ -71,7 +71,7 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
   const files = await importFiles(input.positionals);
   const threads = readThreads(input.option('threads'));
   const errors = input.option('errors');
-  if (errors !== undefined && !isEmptyFile(errors)) writeOutcomes(errors, [], 'wx');
+  if (errors !== undefined) requireWritable(errors);
   const platform = await context.platform();
   const firm = await findNamedFirm(platform, input, input.required('firm'));
   const documents = input.option('documents');
@@ -88,9 +88,9 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
       if (lines === linesMax) progress.line('Further problems are counted; --errors writes them to a file');
     }
   };
-  let report: ImportReport | undefined;
+  let isTold = false;
   try {
-    report = await importFilesAt(platform, firm, files, {
+    await importFilesAt(platform, firm, files, {
       mode: importModes.find((mode) => mode === input.required('mode')) ?? 'upsert',
       validate: true,
       lenientInvariants: input.flag('lenient-invariants'),
@@ -107,15 +107,20 @@ async function run(context: CommandContext, input: CommandInput): Promise<void> 
         stored = counts.stored;
         progress.update(stored - continuedFrom, bytesAll === 0 ? 1 : bytes / bytesAll);
       },
+      onReport(report) {
+        tell(context, firm.prefix, report, progress.end(stored - continuedFrom)); // the pace of this run
+        isTold = true;
+        if (errors !== undefined) writeOutcomes(errors, report.outcomes);
+        if (report.refused > 0 || (report.referring ?? 0) > 0) process.exitCode = 1;
+      },
     });
   } finally {
-    const pace = progress.end(stored - continuedFrom); // that of this run
-    if (report === undefined)
+    if (!isTold) {
+      const pace = progress.end(stored - continuedFrom);
       context.print(`${formatCount(stored)} resources stored at ${firm.prefix} (${pace}): run it again to continue`);
-    else tell(context, firm.prefix, report, pace);
+    }
   }
-  if (errors !== undefined) writeOutcomes(errors, report.outcomes, 'w');
-  if (!isWhole || report.refused > 0 || (report.referring ?? 0) > 0) process.exitCode = 1;
+  if (!isWhole) process.exitCode = 1;
 }
 
 /** Whether all are there. */
@@ -148,20 +153,50 @@ function tell(context: CommandContext, firm: string, report: ImportReport, pace:
   if (referring !== undefined) context.print(`${formatCount(referring)} resources refer to what is not there`);
 }
 
-/** What an import leaves that was interrupted. */
-function isEmptyFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.size === 0;
+/** Makes the file, or takes the empty one that an interrupted import has left. @throws UsageError where it cannot be written, or has something in it */
+function requireWritable(path: string): void {
+  try {
+    const isThere = statSync(path, { throwIfNoEntry: false });
+    if (isThere !== undefined && (isThere.isDirectory() || isThere.size > 0))
+      throw new UsageError(`${path} cannot be written: it is there already`);
+    closeSync(openSync(path, isThere === undefined ? 'wx' : 'r+', outcomesMode));
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause;
+    throw new UsageError(`${path} cannot be written: ${readCode(cause)}`, { cause });
+  }
 }
 
-/** @throws UsageError for a file that cannot be written, or is there */
-function writeOutcomes(path: string, outcomes: readonly unknown[], flag: 'w' | 'wx'): void {
+/** Only for who runs the command: outcomes quote records. */
+const outcomesMode = 0o600;
+
+/** Writes them to the disk, all or none. @throws Error which says what to do: the import has not ended */
+function writeOutcomes(path: string, outcomes: readonly unknown[]): void {
+  let file: number | undefined;
   try {
-    writeFileSync(path, outcomes.map((outcome) => `${JSON.stringify(outcome)}\n`).join(''), { flag, mode: 0o600 });
+    file = openSync(path, 'w', outcomesMode);
+    writeFileSync(file, outcomes.map((outcome) => `${JSON.stringify(outcome)}\n`).join(''));
+    if (statSync(path).isFile()) fsyncSync(file);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
-    const reason = code === 'EEXIST' ? 'it is there already' : code;
-    throw new UsageError(`${path} cannot be written: ${reason}`, { cause });
+    if (file !== undefined) empty(file);
+    const reason = `${path} cannot be written: ${readCode(cause)}`;
+    const advice = 'All is stored. Make room or name another file, and run it again: the report is written then';
+    throw Object.assign(new Error(`${reason}. ${advice}`, { cause }), { code: readCode(cause), syscall: 'write' });
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** So that the same command takes the file again. */
+function empty(file: number): void {
+  try {
+    ftruncateSync(file);
+  } catch {
+    // A device has no length.
+  }
+}
+
+function readCode(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
 }
 
 function readThreads(text: string | undefined): number | undefined {
