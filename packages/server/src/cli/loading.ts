@@ -47,7 +47,7 @@ export async function loadResources(
     for await (const batch of cutBatches(loader, items, options)) {
       const plan = await planBatch(loader, batch);
       await written();
-      writing = storeBatch(loader, plan, async () => undefined).then(({ stored: count, problems }) => {
+      writing = storeBatch(loader, plan, [], async () => undefined).then(({ stored: count, problems }) => {
         for (const problem of problems) options.onProblem(problem);
         return count;
       });

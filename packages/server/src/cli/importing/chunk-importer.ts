@@ -68,7 +68,7 @@ interface Prepared {
   readonly plan: ImportPlan;
 }
 
-const nothing: ImportPlan = { items: [], problems: [], skipped: 0, notes: {} };
+const nothing: ImportPlan = { given: [], items: [], problems: [], skipped: 0, notes: {} };
 
 /** An importer that works in this thread. */
 export async function openChunkImporter(platform: Platform, task: ImportTask): Promise<ChunkImporter> {
@@ -152,8 +152,7 @@ async function storePortions(
   for (const [index, portion] of portions.entries()) {
     const plan = index === 0 ? first : await planBatch(loader, portion.items);
     const beganMs = performance.now();
-    const whole = { ...plan, problems: [...portion.problems, ...plan.problems] };
-    const batch = await storeBatch(loader, whole, async (inside, context, stored) => {
+    const batch = await storeBatch(loader, plan, portion.problems, async (inside, context, stored) => {
       const kept = sortProblems(stored.problems, portion).slice(0, Math.max(0, keepMax - sum.problems.length));
       await noteRange(inside, context.scope, run, portion, {
         ...stored,

@@ -2,7 +2,7 @@
 import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
 import { type ErrorIssue, PraxisError } from '../../base/errors.ts';
 import { type BuildWriteContext, buildWrite, requireResource, requireValidId } from '../../engine/write/build-write.ts';
-import { findOwnBreaches, toInvariantIssue } from '../../engine/write/invariants.ts';
+import { findNewBreaches, findOwnBreaches, toInvariantIssue } from '../../engine/write/invariants.ts';
 import { listCodesOutsideBinding } from '../../practice/value-sets/binding.ts';
 import { readKeptCodes } from '../../practice/value-sets/store.ts';
 import { firmValueSets } from '../../practice/value-sets/table.ts';
@@ -18,11 +18,14 @@ export interface ImportItem {
   readonly size?: number;
 }
 
-export interface PlannedItem extends ImportItem {
+export interface PlannedItem {
+  readonly item: ImportItem;
   readonly write: ResourceWrite;
 }
 
 export interface ImportPlan {
+  /** What it was made of, whatever became of it: with one of them less the others may be other versions. */
+  readonly given: readonly ImportItem[];
   readonly items: readonly PlannedItem[];
   readonly problems: readonly ImportProblem[];
   /** Items whose id is there already, where such are passed over. */
@@ -63,7 +66,7 @@ export async function planBatch(loader: Loader, items: readonly ImportItem[]): P
   return await withRights(loader, async (context) => {
     const current = await loader.platform.store.currentVersions(context.scope, keys);
     const there = new Map(current.map((row) => [`${row.type}/${row.id}`, row]));
-    const drafts = new Drafts(there);
+    const drafts = new Drafts(items, there);
     for (const item of items) await planItem(loader, context, drafts, item);
     await noteStrangeCodes(loader, context, drafts);
     return drafts;
@@ -71,13 +74,16 @@ export async function planBatch(loader: Loader, items: readonly ImportItem[]): P
 }
 
 class Drafts implements ImportPlan {
+  readonly given: readonly ImportItem[];
   readonly items: PlannedItem[] = [];
   readonly problems: ImportProblem[] = [];
   skipped = 0;
   readonly notes: Record<string, number> = {};
   readonly #versions: Map<string, CurrentVersion>;
+  readonly #writes = new Map<string, ResourceWrite>();
 
-  constructor(versions: Map<string, CurrentVersion>) {
+  constructor(given: readonly ImportItem[], versions: Map<string, CurrentVersion>) {
+    this.given = given;
     this.#versions = versions;
   }
 
@@ -85,10 +91,17 @@ class Drafts implements ImportPlan {
     return this.#versions.get(key);
   }
 
-  add(item: PlannedItem): void {
-    const { type, id, expectedVersion } = item.write;
-    this.items.push(item);
-    this.#versions.set(`${type}/${id}`, { type, id, versionId: expectedVersion + 1, deleted: false });
+  /** The version before that is of the same plan. */
+  findWrite(key: string): ResourceWrite | undefined {
+    return this.#writes.get(key);
+  }
+
+  add(planned: PlannedItem): void {
+    const { type, id, expectedVersion } = planned.write;
+    const key = `${type}/${id}`;
+    this.items.push(planned);
+    this.#writes.set(key, planned.write);
+    this.#versions.set(key, { type, id, versionId: expectedVersion + 1, deleted: false });
   }
 
   note({ diagnostics }: ErrorIssue): void {
@@ -116,7 +129,7 @@ async function planItem(loader: Loader, context: BuildWriteContext, drafts: Draf
     const interaction = expectedVersion === 0 ? 'create' : 'update';
     const write = await buildWrite(context, interaction, type, id, resource, expectedVersion);
     const broken = await judgeInvariants(loader, context, drafts, write);
-    if (broken === undefined) drafts.add({ ...item, write });
+    if (broken === undefined) drafts.add({ item, write });
     else drafts.problems.push(makeProblem(origin, broken));
   } catch (error) {
     if (!(error instanceof PraxisError) || error.code === 'stale-access' || error.code === 'unavailable') throw error;
@@ -136,8 +149,13 @@ async function judgeInvariants(
     for (const breach of breaches) drafts.note(toInvariantIssue(breach));
     return undefined;
   }
-  const current = expectedVersion === 0 ? undefined : await platform.store.read(scope, type, id);
-  const issues = (await findOwnBreaches(breaches, current, budget)).map(toInvariantIssue);
+  const draft = drafts.findWrite(`${type}/${id}`);
+  const read = async () => (expectedVersion === 0 ? undefined : await platform.store.read(scope, type, id));
+  const own =
+    draft === undefined
+      ? await findOwnBreaches(breaches, await read(), budget)
+      : findNewBreaches(draft.breaches ?? [], breaches);
+  const issues = own.map(toInvariantIssue);
   return issues.length === 0 ? undefined : { code: 'invariant-broken', issues };
 }
 
@@ -151,7 +169,9 @@ async function noteStrangeCodes(
   const ids = firmValueSets.map(({ id }) => id);
   const all = await readKeptCodes(platform.store, context.scope, ids);
   const codes = { keptCodes: async () => all, maySeeCodes: true, budget: context.budget };
-  for (const { resource } of drafts.items)
+  for (const { item } of drafts.items) {
+    const { resource } = item;
     for (const issue of await listCodesOutsideBinding(codes, String(resource.resourceType), undefined, resource))
       drafts.note(issue);
+  }
 }

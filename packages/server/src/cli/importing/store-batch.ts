@@ -16,9 +16,11 @@ import { holdsContent } from '../../practice/documents/content-urls.ts';
 import { removeSubscription } from '../../practice/subscriptions/store.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
+import { findRefused } from './find-refused.ts';
 import { batchAttemptsMax, type Loader, withRights } from './loader.ts';
-import { type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
+import { getResourceName, type ImportItem, type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
 import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
+import { isConflict, isRefusal } from './refusals.ts';
 
 export interface StoredBatch {
   readonly stored: number;
@@ -33,26 +35,45 @@ export type NoteStored = (inside: ResourceStore, context: BuildWriteContext, bat
 /** The operator's, who reaches every content. */
 const unrestricted = compilePolicy([allEntry], [allEntry]);
 
+/** An item of a plan, and why it is not stored. */
+interface Lost {
+  readonly item: ImportItem;
+  readonly problem: ImportProblem;
+}
+
 /**
  * Stores what is planned, all of it or, after an error, nothing. What others have changed since is planned anew.
+ * @param problems what was wrong before the plan was made, which is told with the rest
  * @throws PraxisError `unavailable` when the database is lost, and what `note` throws
  */
-export async function storeBatch(loader: Loader, planned: ImportPlan, note: NoteStored): Promise<StoredBatch> {
+export async function storeBatch(
+  loader: Loader,
+  planned: ImportPlan,
+  problems: readonly ImportProblem[],
+  note: NoteStored,
+): Promise<StoredBatch> {
   let plan = planned;
-  let refused: readonly ImportProblem[] = [];
+  const refused = new Map<ImportItem, ImportProblem>();
+  const refuse = async (lost: readonly Lost[]): Promise<void> => {
+    for (const { item, problem } of lost) refused.set(item, problem);
+    const left = planned.given.filter((item) => !refused.has(item));
+    plan = await planBatch(loader, left);
+  };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await storeOnce(loader, plan, refused, note, attempt === batchAttemptsMax);
+      const told = [...problems, ...plan.problems, ...refused.values()];
+      return await storeOnce(loader, plan, told, note, attempt === batchAttemptsMax);
     } catch (error) {
       const isOvertaken = error instanceof Overtaken || isTaken(error) || isTooLate(error) || isConflict(error);
       if (isOvertaken && attempt < batchAttemptsMax) {
-        plan = await replan(loader, plan);
+        await refuse([]);
+      } else if (error instanceof LostBefore) {
+        await refuse(error.lost);
+        attempt = 0;
       } else if (isRefusal(error)) {
         const found = await findRefused(loader, plan.items);
         if (found.length === 0) throw error;
-        refused = [...refused, ...found.map(({ problem }) => problem)];
-        const gone = new Set(found.map(({ item }) => item));
-        plan = await replan(loader, { ...plan, items: plan.items.filter((item) => !gone.has(item)) });
+        await refuse(found);
         attempt = 0;
       } else throw error;
     }
@@ -62,59 +83,56 @@ export async function storeBatch(loader: Loader, planned: ImportPlan, note: Note
 /** Others were faster with a version. */
 class Overtaken extends Error {}
 
+/** Some are not stored, and the versions behind them were planned on top of them. */
+class LostBefore extends Error {
+  readonly lost: readonly Lost[];
+
+  constructor(lost: readonly Lost[]) {
+    super('versions are to be planned anew');
+    this.lost = lost;
+  }
+}
+
 /** Whether a first version is there already. */
 function isTaken(error: unknown): boolean {
   return error instanceof StatementError && error.constraint === 'resource_pkey';
 }
 
-function isConflict(error: unknown): boolean {
-  return error instanceof PraxisError && error.code === 'conflict';
-}
-
-/** The database is well and something about the statement's values is not. */
-function isRefusal(error: unknown): boolean {
-  const isTooMuch = error instanceof PraxisError && (error.code === 'statement-timeout' || error.code === 'too-costly');
-  return isTooMuch || (error instanceof StatementError && error.table !== 'import_range');
-}
-
-/** The same items on top of what there is now. */
-async function replan(loader: Loader, { items, problems, skipped, notes }: ImportPlan): Promise<ImportPlan> {
-  const plan = await planBatch(loader, items);
-  // What the items are noted for is noted again, as often.
-  return {
-    items: plan.items,
-    problems: [...problems, ...plan.problems],
-    skipped: skipped + plan.skipped,
-    notes: items.length === 0 ? notes : plan.notes,
-  };
-}
-
 /** @param isLast whether a conflict is a problem of its resource now, rather than a reason to plan anew */
 async function storeOnce(
   loader: Loader,
-  { items, problems, skipped, notes }: ImportPlan,
-  refused: readonly ImportProblem[],
+  plan: ImportPlan,
+  problems: readonly ImportProblem[],
   note: NoteStored,
   isLast: boolean,
 ): Promise<StoredBatch> {
+  const { items, skipped, notes } = plan;
   return await withRights(loader, (context) =>
     loader.platform.store.transaction(context.scope, async (inside) => {
-      const lost = isLast ? await storeCompared(inside, context, items) : await storeAll(inside, context, items);
+      const lost = await storeItems(inside, context, items, isLast);
+      if (hasLaterVersions(plan, lost)) throw new LostBefore(lost);
       const batch: StoredBatch = {
         stored: items.length - lost.length,
         skipped,
-        problems: [...problems, ...refused, ...lost],
+        problems: [...problems, ...lost.map(({ problem }) => problem)],
         notes,
       };
       await note(inside, context, batch);
-      const effects = listEffects(
-        context.scope,
-        items.map(({ write }) => write),
-      );
+      const gone = new Set(lost.map(({ item }) => item));
+      const written = items.filter(({ item }) => !gone.has(item)).map(({ write }) => write);
+      const effects = listEffects(context.scope, written);
       if (effects.length > 0) await inside.change(context.scope, effects);
       return batch;
     }),
   );
+}
+
+/** Whether another version of one of them is behind it. */
+function hasLaterVersions({ given }: ImportPlan, lost: readonly Lost[]): boolean {
+  return lost.some(({ item }) => {
+    const name = getResourceName(item);
+    return given.slice(given.indexOf(item) + 1).some((other) => getResourceName(other) === name);
+  });
 }
 
 /** What is kept beside the resources follows: times of appointments, and subscriptions, which an import ends. */
@@ -128,30 +146,60 @@ function listEffects(scope: TenantScope, writes: readonly ResourceWrite[]): read
   ];
 }
 
-/** Stores all, but for those that name content which they may not; returns why. @throws Overtaken */
-async function storeAll(
+/**
+ * Stores all, but for those that name content which they may not; returns these. Of a resource of which a version names content,
+ * the versions are stored one after another.
+ * @throws Overtaken, unless `isLast`: then those are returned, too, which others have changed
+ */
+async function storeItems(
   inside: ResourceStore,
   context: BuildWriteContext,
   items: readonly PlannedItem[],
-): Promise<readonly ImportProblem[]> {
-  const naming = items.filter(({ write }) => namesContent(write));
-  const plain = items.filter(({ write }) => !namesContent(write)).map(({ write }) => write);
-  const isFirst = ({ type, expectedVersion }: ResourceWrite): boolean =>
-    expectedVersion === 0 && type !== 'SearchParameter';
-  await inside.createMany(context.scope, plain.filter(isFirst));
-  const later = plain.filter((write) => !isFirst(write));
-  requireWritten(later.length === 0 ? [] : await inside.writeMany(context.scope, later));
-  const lost: ImportProblem[] = [];
-  for (const { write, origin } of naming) {
-    const outcome = await storeWithContent(inside, context, write);
-    if (outcome instanceof PraxisError) lost.push(makeProblem(origin, outcome));
-    else requireWritten([outcome]);
+  isLast: boolean,
+): Promise<readonly Lost[]> {
+  const naming = new Set(items.filter(({ write }) => namesContent(write)).map(({ item }) => getResourceName(item)));
+  const single = items.filter(({ item }) => naming.has(getResourceName(item)));
+  const together = naming.size === 0 ? items : items.filter(({ item }) => !naming.has(getResourceName(item)));
+  const lost = [...(await storeTogether(inside, context, together, isLast))];
+  for (const { item, write } of single) {
+    if (lost.some((before) => getResourceName(before.item) === getResourceName(item))) continue; // planned on top of it
+    const outcome = namesContent(write)
+      ? await storeWithContent(inside, context, write)
+      : await inside.write(context.scope, write);
+    if (outcome instanceof PraxisError) lost.push({ item, problem: makeProblem(item.origin, outcome) });
+    else if (outcome.outcome === 'conflict') lost.push(tellOthers(item, isLast));
   }
   return lost;
 }
 
-function requireWritten(outcomes: readonly WriteOutcome[]): void {
-  if (outcomes.some(({ outcome }) => outcome === 'conflict')) throw new Overtaken();
+async function storeTogether(
+  inside: ResourceStore,
+  { scope }: BuildWriteContext,
+  items: readonly PlannedItem[],
+  isLast: boolean,
+): Promise<readonly Lost[]> {
+  // On the last attempt, what others have stored meanwhile stops nothing else.
+  const isNew = ({ write }: PlannedItem): boolean => !isLast && isFirst(write);
+  const created = items.filter(isNew).map(({ write }) => write);
+  if (created.length > 0) await inside.createMany(scope, created);
+  const compared = items.filter((item) => !isNew(item));
+  const writes = compared.map(({ write }) => write);
+  const outcomes = writes.length === 0 ? [] : await inside.writeMany(scope, writes);
+  return compared
+    .filter((_, at) => outcomes[at]?.outcome === 'conflict')
+    .map(({ item }) => tellOthers(item, isLast));
+}
+
+/** What the statement for new resources takes. */
+function isFirst({ type, expectedVersion }: ResourceWrite): boolean {
+  return expectedVersion === 0 && type !== 'SearchParameter';
+}
+
+/** @throws Overtaken unless it is the last attempt */
+function tellOthers(item: ImportItem, isLast: boolean): Lost {
+  if (!isLast) throw new Overtaken();
+  const words = 'others were changing the resource at the same time';
+  return { item, problem: describeProblem(item.origin, 'conflict', words) };
 }
 
 function namesContent({ content }: ResourceWrite): boolean {
@@ -175,55 +223,4 @@ async function storeWithContent(
     if (error instanceof PraxisError && (error.code === 'rule-broken' || error.code === 'duplicate')) return error;
     throw error;
   }
-}
-
-/** Stores what has the version that was planned; returns the others, which others change too often. */
-async function storeCompared(
-  inside: ResourceStore,
-  context: BuildWriteContext,
-  items: readonly PlannedItem[],
-): Promise<readonly ImportProblem[]> {
-  const plain = items.filter(({ write }) => !namesContent(write));
-  const writes = plain.map(({ write }) => write);
-  const outcomes = writes.length === 0 ? [] : await inside.writeMany(context.scope, writes);
-  const lost = plain.filter((_, at) => outcomes[at]?.outcome === 'conflict').map(({ origin }) => tellOthers(origin));
-  for (const { write, origin } of items.filter((item) => namesContent(item.write))) {
-    const outcome = await storeWithContent(inside, context, write);
-    if (outcome instanceof PraxisError) lost.push(makeProblem(origin, outcome));
-    else if (outcome.outcome === 'conflict') lost.push(tellOthers(origin));
-  }
-  return lost;
-}
-
-function tellOthers(origin: string): ImportProblem {
-  return describeProblem(origin, 'conflict', 'others were changing the resource at the same time');
-}
-
-interface Refused {
-  readonly item: PlannedItem;
-  readonly problem: ImportProblem;
-}
-
-/** Nothing that was tried is to stay. */
-class Undone extends Error {}
-
-/** Those whose values the database refuses, searched out by halving. */
-async function findRefused(loader: Loader, items: readonly PlannedItem[]): Promise<readonly Refused[]> {
-  try {
-    await withRights(loader, ({ scope }) =>
-      loader.platform.store.transaction(scope, async (inside) => {
-        const writes = items.map(({ write }) => write);
-        if (writes.length > 0) await inside.writeMany(scope, writes);
-        throw new Undone();
-      }),
-    );
-  } catch (error) {
-    if (error instanceof Undone || isConflict(error)) return [];
-    if (!isRefusal(error) || !(error instanceof Error)) throw error;
-    const [only] = items;
-    if (only !== undefined && items.length === 1)
-      return [{ item: only, problem: describeProblem(only.origin, 'resource-invalid', error.message) }];
-  }
-  const middle = items.length >> 1;
-  return [...(await findRefused(loader, items.slice(0, middle))), ...(await findRefused(loader, items.slice(middle)))];
 }
