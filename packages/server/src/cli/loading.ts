@@ -4,6 +4,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Platform } from '../app.ts';
+import { sql } from '../database/sql.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import { type ImportRules, type Loader, openLoader } from './importing/loader.ts';
 import { findProblem, type ImportItem, planBatch } from './importing/plan-batch.ts';
@@ -47,7 +48,7 @@ export async function loadResources(
     for await (const batch of cutBatches(loader, items, options)) {
       const plan = await planBatch(loader, batch);
       await written();
-      writing = storeBatch(loader, plan, [], async () => undefined).then(({ stored: count, problems }) => {
+      writing = storeBatch(loader, plan, [], () => sql`0`).then(({ stored: count, problems }) => {
         for (const problem of problems) options.onProblem(problem);
         return count;
       });

@@ -146,15 +146,18 @@ export const statements = {
         in_partial => ${encodeIntegerArray(writes.map(({ indexBefore }) => String(indexBefore !== undefined)))})`;
   },
 
-  /** Of resources that are not there, not even deleted; the transaction has its id first, as for `write`. */
-  create(scope: TenantScope, writes: readonly ResourceWrite[], { prove, keys }: WriteOptions): Sql {
+  /**
+   * Of resources that are not there, not even deleted; the transaction has its id first, as for `write`. `told` is the value of
+   * `also`, an expression that is evaluated behind the writes, and NULL where nothing is written.
+   */
+  create(scope: TenantScope, writes: readonly ResourceWrite[], also: Sql, { prove, keys, lockWaitMs }: WriteOptions): Sql {
     const { firm, application } = scope;
     return sql`
-      SELECT praxis_create_resources(
-        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epochInTime(scope, writes, undefined)},
+      SELECT CASE WHEN praxis_create_resources(
+        in_firm => ${firm}, in_application => ${application}, in_access_epoch => ${epochInTime(scope, writes, lockWaitMs)},
         ${contentArguments(writes)},
         ${auditArguments(scope, writes, { prove, keys })},
-        ${indexArguments(writes)}) AS written`;
+        ${indexArguments(writes)}) THEN ${also} END AS told`;
   },
 } as const;
 

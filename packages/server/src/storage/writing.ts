@@ -4,7 +4,9 @@
  */
 import type { Dimensions, KeyUse } from '../audit/dimensions.ts';
 import type { Prover } from '../audit/proof.ts';
+import type { Sql } from '../database/sql.ts';
 import { isUnknownKey } from '../database/sqlstate.ts';
+import { lockWaitMaxMs } from '../database/transaction.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import type { ResourceWrite, WriteOutcome } from './resources.ts';
 import { type OutcomeRow, readOutcome, refuseStale } from './rows.ts';
@@ -66,25 +68,26 @@ export async function sendOnce(
 
 /**
  * Writes first versions of resources, which are all written or, after an error, none.
+ * @param also an expression of the same statement, evaluated when they are written
+ * @returns its value
  * @throws TypeError for definitions of search parameters, which change what is indexed; PraxisError `stale-access`
  */
 export async function sendCreates(
   send: Send,
   scope: TenantScope,
   writes: readonly ResourceWrite[],
+  also: Sql,
   { prove, begin, forget }: Noting,
-): Promise<void> {
+): Promise<number> {
   if (writes.some(({ type, expectedVersion }) => type === 'SearchParameter' || expectedVersion !== 0))
     throw new TypeError('search parameters and later versions are written one by one');
   const keys = begin(scope.firm);
   try {
-    const [row] = await send<{ readonly written: boolean }>(
-      scope,
-      statements.create(scope, writes, { prove, keys }),
-      {},
-    );
-    if (row?.written !== true) refuseStale();
+    const statement = statements.create(scope, writes, also, { prove, keys, lockWaitMs: lockWaitMaxMs });
+    const [row] = await send<{ readonly told: number | null }>(scope, statement, {});
+    if (row === undefined || row.told === null) return refuseStale();
     keys.commit();
+    return row.told;
   } catch (error) {
     keys.forget();
     if (isUnknownKey(error)) forget();

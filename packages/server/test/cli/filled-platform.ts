@@ -172,7 +172,7 @@ async function keepImport(platform: Platform, firm: Firm): Promise<void> {
   const range = { file: 0, from: { byte: 0, entry: 0 }, to: { byte: 5, entry: 1 }, toLine: 2 };
   const counts = { stored: 1, skipped: 0, refused: 1 };
   const told = { problems: [describeProblem('a.ndjson:1', 'duplicate', 'is there')], notes: { words: 1 } };
-  await store.transaction(scope, (inside) => noteRange(inside, scope, run, range, { ...counts, ...told }));
+  await store.change(scope, [sql`SELECT ${noteRange(scope, run, range, { ...counts, ...told })}`]);
 }
 
 /** A calendar, holidays, and a hold. */

@@ -91,7 +91,7 @@ const catalogue: Record<keyof typeof statements | 'portion' | 'writeAgain', Sql>
   unlock: statements.unlock(maple, 'name'),
   // The first of a caller brings the caller.
   write: statements.write(maple, [resourceWrite('two', 2)], { keys }),
-  create: statements.create(maple, [resourceWrite('many')], { keys }),
+  create: statements.create(maple, [resourceWrite('many')], sql`0`, { keys, lockWaitMs: 3_000 }),
   writeAgain: statements.write(maple, [resourceWrite('two', 2)], { keys }),
 };
 
@@ -157,6 +157,24 @@ test('inside the function that creates every statement on a tenant table names t
   const touching = parts.filter((part) => new RegExp(`\\b(?:INTO|FROM) (?:${tenantTables.join('|')})\\b`).test(part));
   assert.equal(touching.length, 2 + 3 + 5, 'resource, version, audit three times, and each index table');
   for (const part of touching) assert.match(part, /\bfirm = in_firm\b|\bin_firm\b.*\bFROM\b/, part);
+});
+
+test('inside the functions that note what is imported every statement on a tenant table names the firm', async () => {
+  const sources = await owner.query<{ name: string; text: string }>(
+    sql`SELECT proname::text AS name, prosrc AS text FROM pg_proc WHERE proname LIKE 'praxis_note_%' ORDER BY 1`,
+  );
+  const touching = sources.flatMap(({ name, text }) =>
+    text
+      .split(';')
+      .map((part) => part.replaceAll(/\s+/g, ' '))
+      .filter((part) => /\b(?:INTO|FROM|UPDATE) (?:import_run|import_range|bookable_actor)\b/.test(part))
+      .map((part) => [name, part] as const),
+  );
+  const counts = Object.fromEntries(
+    [...Map.groupBy(touching, ([name]) => name)].map(([name, parts]) => [name, parts.length]),
+  );
+  assert.deepEqual(counts, { praxis_note_appointments: 2, praxis_note_import: 2 });
+  for (const [, part] of touching) assert.match(part, /\bfirm = in_firm\b|\bVALUES \(in_firm\b/, part);
 });
 
 test('inside the write function every statement on a tenant table names the firm', async () => {

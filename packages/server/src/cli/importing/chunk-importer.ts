@@ -31,7 +31,7 @@ export interface ChunkOutcome {
   readonly refused: number;
   /** Not all where they are many. */
   readonly problems: readonly ImportProblem[];
-  /** How long its longest transaction took, in ms, and for how many resources. */
+  /** How long its longest transaction took in the database, in ms, and for how many resources. */
   readonly slowest: { readonly ms: number; readonly resources: number };
 }
 
@@ -151,21 +151,15 @@ async function storePortions(
   const sum = { stored: 0, skipped: 0, refused: 0, problems: [] as ImportProblem[], slowest: { ms: 0, resources: 0 } };
   for (const [index, portion] of portions.entries()) {
     const plan = index === 0 ? first : await planBatch(loader, portion.items);
-    const beganMs = performance.now();
-    const batch = await storeBatch(loader, plan, portion.problems, async (inside, context, stored) => {
+    const batch = await storeBatch(loader, plan, portion.problems, ({ scope }, stored) => {
       const kept = sortProblems(stored.problems, portion).slice(0, Math.max(0, keepMax - sum.problems.length));
-      await noteRange(inside, context.scope, run, portion, {
-        ...stored,
-        problems: kept,
-        refused: stored.problems.length,
-      });
+      return noteRange(scope, run, portion, { ...stored, problems: kept, refused: stored.problems.length });
     });
-    const ms = performance.now() - beganMs;
     sum.stored += batch.stored;
     sum.skipped += batch.skipped;
     sum.refused += batch.problems.length;
     sum.problems.push(...sortProblems(batch.problems, portion).slice(0, Math.max(0, keepMax - sum.problems.length)));
-    if (ms > sum.slowest.ms) sum.slowest = { ms, resources: batch.stored };
+    if (batch.noted > sum.slowest.ms) sum.slowest = { ms: batch.noted, resources: batch.stored };
   }
   return sum;
 }

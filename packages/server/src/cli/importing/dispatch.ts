@@ -14,8 +14,8 @@ interface DispatchOptions {
   readonly onOutcome: (chunk: Chunk, outcome: ChunkOutcome) => void;
 }
 
-/** Chunks of one importer at once: one is prepared while another is stored. */
-const chunksAtOnce = 2;
+/** Chunks of one importer at once: while one is stored, another is prepared and a third may wait for its turn. */
+const chunksAtOnce = 3;
 
 /** Imports all chunks. @throws the first error, when what was under way has ended; what `onOutcome` has told is stored */
 export async function dispatchChunks(

@@ -4,11 +4,10 @@
  */
 import type { Platform } from '../../app.ts';
 import { makeUuid } from '../../base/ids.ts';
-import { sql } from '../../database/sql.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import { StatementError } from '../../database/sqlstate.ts';
 import type { EpochRow } from '../../storage/rows.ts';
-import type { ResourceStore } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
-import { UsageError } from '../command.ts';
 import type { DoneFileStretch } from './places.ts';
 import { buildProblemOutcome, type ImportProblem } from './problem.ts';
 
@@ -66,23 +65,26 @@ export async function holdRun(
   return { ...fresh, id: row?.id ?? fresh.id, begunMs: row?.begun ?? fresh.begunMs };
 }
 
-/** Notes a stretch, inside of the transaction that stores it. @throws UsageError when another process has taken the import over */
-export async function noteRange(
-  inside: ResourceStore,
-  scope: TenantScope,
+/**
+ * Notes a stretch: an expression for a statement of the transaction that stores it, whose value is how long that has taken, in ms. It
+ * fails where another process has taken the import over (`isTakenOver`).
+ */
+export function noteRange(
+  { firm }: TenantScope,
   { id, holder }: HeldRun,
   { file, from, to, toLine }: DoneFileStretch & { readonly file: number },
   { stored, skipped, refused, problems, notes }: NotedRange,
-): Promise<void> {
-  const { firm } = scope;
+): Sql {
   const outcomes = JSON.stringify(problems.map(buildProblemOutcome));
-  const rows = await inside.change<{ held: boolean }>(scope, [
-    sql`SELECT true AS held FROM import_run WHERE firm = ${firm} AND id = ${id} AND holder = ${holder} FOR SHARE`,
-    sql`INSERT INTO import_range (firm, from_byte, to_byte, file, from_entry, to_entry, to_line, stored, skipped, refused, run, problems, notes)
-      VALUES (${firm}, ${from.byte}, ${to.byte}, ${file}, ${from.entry}, ${to.entry}, ${toLine}, ${stored}, ${skipped}, ${refused}, ${id},
-        ${outcomes}, ${JSON.stringify(notes)})`,
-  ]);
-  if (rows.length === 0) throw new UsageError('another process goes on with this import: this one has ended');
+  return sql`praxis_note_import(in_firm => ${firm}, in_run => ${id}, in_holder => ${holder}, in_file => ${file},
+    in_from_byte => ${from.byte}, in_from_entry => ${from.entry}, in_to_byte => ${to.byte}, in_to_entry => ${to.entry},
+    in_to_line => ${toLine}, in_stored => ${stored}, in_skipped => ${skipped}, in_refused => ${refused}, in_problems => ${outcomes},
+    in_notes => ${JSON.stringify(notes)})`;
+}
+
+/** Whether the error says that another process has taken the import over: it goes on with it, or has forgotten it. */
+export function isTakenOver(error: unknown): boolean {
+  return error instanceof StatementError && (error.sqlState === 'PX002' || error.table === 'import_range');
 }
 
 interface RangeRow extends EpochRow, RangeCounts {
@@ -105,7 +107,9 @@ export async function listDoneRanges(
     sql`
     SELECT e.epoch, r.file, r.from_byte AS "fromByte", r.from_entry AS "fromEntry", r.to_byte AS "toByte", r.to_entry AS "toEntry",
       r.to_line AS "toLine", r.stored, r.skipped, r.refused
-    FROM access_epoch e LEFT JOIN import_range r ON r.firm = e.firm AND r.run = ${id}
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT file, from_byte, from_entry, to_byte, to_entry, to_line, stored, skipped, refused FROM import_range
+      WHERE firm = ${scope.firm} AND run = ${id} OFFSET 0) r ON true
     WHERE e.firm = ${scope.firm} AND e.application = ${scope.application}`,
   );
   return rows.flatMap(({ file, fromByte, fromEntry, toByte, toEntry, toLine, stored, skipped, refused }) =>

@@ -1,13 +1,13 @@
 /**
- * Stores a plan in one transaction, with what notes that it is stored. What is new goes by one statement for each table; what is on
- * top of another version goes by that which compares versions. What the database refuses, or what names content that is not there,
- * stops nothing else.
+ * Stores a plan in one transaction, with what notes that it is stored. Where all is new, that is one statement (docs/decisions/0324).
+ * Else what is new goes by one statement for each table, and what is on top of another version by that which compares versions. What
+ * the database refuses, or what names content that is not there, stops nothing else.
  */
 import { getStoredText } from '../../access/disclosure.ts';
 import { compilePolicy } from '../../access/policy.ts';
 import { allEntry } from '../../access/registry.ts';
 import { PraxisError } from '../../base/errors.ts';
-import type { Sql } from '../../database/sql.ts';
+import { type Sql, sql } from '../../database/sql.ts';
 import { isTooLate, StatementError } from '../../database/sqlstate.ts';
 import { listHooks, type StoringContext } from '../../engine/hooks.ts';
 import type { BuildWriteContext } from '../../engine/write/build-write.ts';
@@ -16,11 +16,13 @@ import { holdsContent } from '../../practice/documents/content-urls.ts';
 import { removeSubscription } from '../../practice/subscriptions/store.ts';
 import type { ResourceStore, ResourceWrite, WriteOutcome } from '../../storage/store.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
+import { UsageError } from '../command.ts';
 import { findRefused } from './find-refused.ts';
 import { batchAttemptsMax, type Loader, withRights } from './loader.ts';
 import { getResourceName, type ImportItem, type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
 import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
 import { isConflict, isRefusal } from './refusals.ts';
+import { isTakenOver } from './runs.ts';
 
 export interface StoredBatch {
   readonly stored: number;
@@ -29,8 +31,13 @@ export interface StoredBatch {
   readonly notes: Readonly<Record<string, number>>;
 }
 
-/** Notes what was stored, inside of the transaction that stores it. */
-export type NoteStored = (inside: ResourceStore, context: BuildWriteContext, batch: StoredBatch) => Promise<void>;
+/** What notes a batch that is stored: an expression for a statement of its transaction, whose value is a number. */
+export type NoteStored = (context: BuildWriteContext, batch: StoredBatch) => Sql;
+
+/** A batch, and the value of what notes it. */
+export interface NotedBatch extends StoredBatch {
+  readonly noted: number;
+}
 
 /** The operator's, who reaches every content. */
 const unrestricted = compilePolicy([allEntry], [allEntry]);
@@ -44,14 +51,14 @@ interface Lost {
 /**
  * Stores what is planned, all of it or, after an error, nothing. What others have changed since is planned anew.
  * @param problems what was wrong before the plan was made, which is told with the rest
- * @throws PraxisError `unavailable` when the database is lost, and what `note` throws
+ * @throws PraxisError `unavailable` when the database is lost; UsageError when another process has taken the import over
  */
 export async function storeBatch(
   loader: Loader,
   planned: ImportPlan,
   problems: readonly ImportProblem[],
   note: NoteStored,
-): Promise<StoredBatch> {
+): Promise<NotedBatch> {
   let plan = planned;
   const refused = new Map<ImportItem, ImportProblem>();
   const refuse = async (lost: readonly Lost[]): Promise<void> => {
@@ -64,6 +71,7 @@ export async function storeBatch(
       const told = [...problems, ...plan.problems, ...refused.values()];
       return await storeOnce(loader, plan, told, note, attempt === batchAttemptsMax);
     } catch (error) {
+      if (isTakenOver(error)) throw new UsageError('another process goes on with this import: this one has ended');
       const isOvertaken = error instanceof Overtaken || isTaken(error) || isTooLate(error) || isConflict(error);
       if (isOvertaken && attempt < batchAttemptsMax) {
         await refuse([]);
@@ -105,26 +113,54 @@ async function storeOnce(
   problems: readonly ImportProblem[],
   note: NoteStored,
   isLast: boolean,
-): Promise<StoredBatch> {
+): Promise<NotedBatch> {
+  const { store } = loader.platform;
   const { items, skipped, notes } = plan;
-  return await withRights(loader, (context) =>
-    loader.platform.store.transaction(context.scope, async (inside) => {
+  const makeBatch = (lost: readonly Lost[]): StoredBatch => ({
+    stored: items.length - lost.length,
+    skipped,
+    problems: [...problems, ...lost.map(({ problem }) => problem)],
+    notes,
+  });
+  return await withRights(loader, async (context) => {
+    if (!isLast && isAllNew(items)) {
+      const batch = makeBatch([]);
+      return { ...batch, noted: await createAll(store, context, items, note(context, batch)) };
+    }
+    return await store.transaction(context.scope, async (inside) => {
       const lost = await storeItems(inside, context, items, isLast);
       if (hasLaterVersions(plan, lost)) throw new LostBefore(lost);
-      const batch: StoredBatch = {
-        stored: items.length - lost.length,
-        skipped,
-        problems: [...problems, ...lost.map(({ problem }) => problem)],
-        notes,
-      };
-      await note(inside, context, batch);
+      const batch = makeBatch(lost);
       const gone = new Set(lost.map(({ item }) => item));
       const written = items.filter(({ item }) => !gone.has(item)).map(({ write }) => write);
-      const effects = listEffects(context.scope, written);
-      if (effects.length > 0) await inside.change(context.scope, effects);
-      return batch;
-    }),
-  );
+      const noting = sql`SELECT ${note(context, batch)} AS noted`;
+      const [row] = await inside.change<{ noted: number }>(context.scope, [
+        noting,
+        ...listEffects(context.scope, written),
+      ]);
+      return { ...batch, noted: row?.noted ?? 0 };
+    });
+  });
+}
+
+/** Whether one statement stores all, with all that follows from it. */
+function isAllNew(items: readonly PlannedItem[]): boolean {
+  const isPlain = (write: ResourceWrite): boolean =>
+    isFirst(write) && write.type !== 'Subscription' && !namesContent(write);
+  return items.length > 0 && items.every(({ write }) => isPlain(write));
+}
+
+/** One statement, which is the whole transaction: it waits for nothing that this thread is busy with. */
+async function createAll(
+  store: ResourceStore,
+  { scope }: BuildWriteContext,
+  items: readonly PlannedItem[],
+  noting: Sql,
+): Promise<number> {
+  const writes = items.map(({ write }) => write);
+  const hasAppointments = writes.some(({ type }) => type === 'Appointment');
+  const also = hasAppointments ? sql`CASE WHEN ${noteImportedAppointments(scope.firm)} THEN ${noting} END` : noting;
+  return await store.createMany(scope, writes, also);
 }
 
 /** Whether another version of one of them is behind it. */
@@ -141,7 +177,7 @@ function listEffects(scope: TenantScope, writes: readonly ResourceWrite[]): read
   const later = appointments.filter(({ expectedVersion }) => expectedVersion > 0).map(({ id }) => id);
   return [
     ...(later.length === 0 ? [] : [freeImportedAppointments(scope.firm, later)]),
-    ...(appointments.length === 0 ? [] : noteImportedAppointments(scope.firm)),
+    ...(appointments.length === 0 ? [] : [sql`SELECT ${noteImportedAppointments(scope.firm)} AS noted`]),
     ...writes.filter(({ type }) => type === 'Subscription').flatMap(({ id }) => removeSubscription(scope, id)),
   ];
 }

@@ -110,15 +110,11 @@ export function freeImportedAppointments(firm: number, ids: readonly string[]): 
 }
 
 /**
- * Has the appointments of all actors of the firm looked at again: in the transaction that imports some. The job that looks sees
- * the reason when it can see the appointments.
+ * Has the appointments of all actors of the firm looked at again: an expression that is true, for a statement of the transaction that
+ * imports some. The job that looks sees the reason when it can see the appointments.
  */
-export function noteImportedAppointments(firm: number): readonly Sql[] {
-  return [
-    sql`UPDATE bookable_actor SET settled = false, barrier = NULL WHERE firm = ${firm} AND settled`,
-    sql`INSERT INTO occupancy_change (firm) SELECT ${firm}::int WHERE EXISTS (SELECT FROM bookable_actor WHERE firm = ${firm})
-      ON CONFLICT (firm) DO UPDATE SET changes = occupancy_change.changes + 1`,
-  ];
+export function noteImportedAppointments(firm: number): Sql {
+  return sql`praxis_note_appointments(in_firm => ${firm})`;
 }
 
 /** One reason more to look at the appointments of the firm. */
