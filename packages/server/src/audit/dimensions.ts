@@ -51,11 +51,16 @@ export function openDimensions(): Dimensions {
 
 function beginUse(known: LRUCache<string, string>, firm: number): KeyUse {
   const given = new Map<string, string>();
+  /** Those of `known` that were asked for: a statement asks for few, and often. */
+  const found = new Map<string, string>();
   let callers: Keyed<LedgerCaller>[] = [];
   let actions: Keyed<LedgerAction>[] = [];
   const keyOf = (text: string, add: (key: string) => void): string => {
-    const key = known.get(text) ?? given.get(text);
-    if (key !== undefined) return key;
+    const key = found.get(text) ?? given.get(text) ?? known.get(text);
+    if (key !== undefined) {
+      found.set(text, key);
+      return key;
+    }
     const made = makeKey();
     given.set(text, made);
     add(made);
@@ -83,6 +88,7 @@ function beginUse(known: LRUCache<string, string>, firm: number): KeyUse {
     },
     forget() {
       given.clear();
+      found.clear();
       callers = [];
       actions = [];
     },

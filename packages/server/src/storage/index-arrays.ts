@@ -82,9 +82,13 @@ function integers(...values: readonly number[]): Buffer {
 }
 
 function kindArrays(columns: readonly Column[], resources: readonly IndexedResource[]): KindArrays {
-  const gone = new PlacedRows();
-  const given = new PlacedRows();
+  const gone = new PlacedRows(columns);
+  const given = new PlacedRows(columns);
   for (const [at, { index, indexBefore }] of resources.entries()) {
+    if (indexBefore === undefined && areDistinct(columns, index)) {
+      given.addAll(at + 1, index);
+      continue;
+    }
     const rows = distinctRows(columns, index);
     if (indexBefore === undefined) {
       given.add(at + 1, rows.values());
@@ -94,24 +98,48 @@ function kindArrays(columns: readonly Column[], resources: readonly IndexedResou
     gone.add(-at - 1, listMissing(before, rows));
     given.add(at + 1, listMissing(rows, before));
   }
-  const rows = [...gone.rows, ...given.rows];
   return [
     encodeIntegerArray([...gone.positions, ...given.positions]),
-    ...columns.map((_, column) => `{${rows.map((row) => row[column]).join(',')}}`),
+    ...columns.map((_, column) => `{${[...(gone.literals[column] ?? []), ...(given.literals[column] ?? [])].join(',')}}`),
   ];
+}
+
+/** Whether rows that differ, as all do that are made for a resource, differ in the database for certain. */
+function areDistinct(columns: readonly Column[], index: IndexRows): boolean {
+  return columns.every(
+    (name) => !doubles.has(name) && (!texts.has(name) || index[name].every((text) => String(text).isWellFormed())),
+  );
 }
 
 /** The literals of a row's columns. */
 type RowLiterals = readonly string[];
 
+/** Rows, column by column. */
 class PlacedRows {
   readonly positions: number[] = [];
-  readonly rows: RowLiterals[] = [];
+  readonly literals: readonly string[][];
+  readonly #columns: readonly Column[];
+
+  constructor(columns: readonly Column[]) {
+    this.#columns = columns;
+    this.literals = columns.map(() => []);
+  }
 
   add(position: number, rows: Iterable<RowLiterals>): void {
     for (const row of rows) {
       this.positions.push(position);
-      this.rows.push(row);
+      for (const [column, literal] of row.entries()) this.literals[column]?.push(literal);
+    }
+  }
+
+  /** Adds the rows of a resource. @throws TypeError when its columns have different lengths */
+  addAll(position: number, index: IndexRows): void {
+    const [first] = this.#columns;
+    const count = first === undefined ? 0 : index[first].length;
+    for (let row = 0; row < count; row += 1) this.positions.push(position);
+    for (const [column, name] of this.#columns.entries()) {
+      const literals = this.literals[column];
+      for (let row = 0; row < count; row += 1) literals?.push(literalOf(index[name][row], name));
     }
   }
 }

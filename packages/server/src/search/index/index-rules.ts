@@ -20,6 +20,9 @@ export interface IndexRulesContext {
   readonly searchParameters: FirmSearchParameters;
 }
 
+/** The context that was asked for last, as most are asked for many times in turn. */
+let last: { readonly timeZone: string; readonly baseUrl: string | undefined; readonly rules: number } | undefined;
+
 /** Contexts that are remembered: a few for each firm. */
 const remembered = new LRUCache<string, number>(boundEntries(10_000));
 
@@ -29,6 +32,13 @@ const remembered = new LRUCache<string, number>(boundEntries(10_000));
  */
 export function computeIndexRules({ timeZone, baseUrl, searchParameters }: IndexRulesContext): number | undefined {
   if (searchParameters.length > 0) return undefined;
+  if (last !== undefined && last.timeZone === timeZone && last.baseUrl === baseUrl) return last.rules;
+  const rules = findRules(timeZone, baseUrl);
+  last = { timeZone, baseUrl, rules };
+  return rules;
+}
+
+function findRules(timeZone: string, baseUrl: string | undefined): number {
   const place = `${timeZone} ${baseUrl ?? ''}`;
   const known = remembered.get(place);
   if (known !== undefined) return known;
