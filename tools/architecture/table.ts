@@ -272,6 +272,12 @@ export const makers: readonly Maker[] = [
     reason: 'reads stored content as a value, which must neither be sent nor changed',
   },
   {
+    name: 'forgetValue',
+    file: disclosure,
+    callers: ['cli/importing/plan-batch.ts'],
+    reason: 'what is planned waits for its turn as text',
+  },
+  {
     name: 'copyUnparsed',
     file: disclosure,
     callers: ['engine'],

@@ -37,6 +37,10 @@ class Content {
     return this.#value;
   }
 
+  forget(): void {
+    this.#value = undefined;
+  }
+
   async parseInSlices(breathe: () => Promise<void>): Promise<JsonObject> {
     if (this.isParsed || this.text.length < slicedCharacters) return this.parse();
     const reading = parseJsonInParts(this.text);
@@ -85,6 +89,11 @@ export async function parseStoredInSlices<T extends string>(
 export function copyUnparsed<T extends string>(box: Stored<T>): Stored<T> {
   const content = unbox(box);
   return content.isParsed ? box : boxStored(content.text);
+}
+
+/** Lets the value go where the text alone is needed for a while: it is parsed again at the next question. */
+export function forgetValue(box: Stored): void {
+  unbox(box).forget();
 }
 
 function unbox(box: Stored): Content {

@@ -8,8 +8,8 @@ import type { ChunkImporter, ImportTask } from './chunk-importer.ts';
 import type { Chunk } from './chunks.ts';
 import type { ThreadAnswer, ThreadData, ThreadError, ThreadRequest } from './thread-messages.ts';
 
-/** Of the memory of a thread, what is new: most of what a chunk makes is gone before it is full. */
-const maxYoungGenerationSizeMb = 64;
+/** Of the memory of a thread, what is new: most of what a chunk makes is gone before a third of it is full. */
+const maxYoungGenerationSizeMb = 192;
 
 const source = new URL('./import-thread.ts', import.meta.url);
 

@@ -1,5 +1,6 @@
 /** From resources to the writes of one transaction: validated as the API validates, each on top of the version before. */
 import { type JsonObject, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { forgetValue } from '../../access/disclosure.ts';
 import { type ErrorIssue, PraxisError } from '../../base/errors.ts';
 import { type BuildWriteContext, buildWrite, requireResource, requireValidId } from '../../engine/write/build-write.ts';
 import { findNewBreaches, findOwnBreaches, toInvariantIssue } from '../../engine/write/invariants.ts';
@@ -16,6 +17,10 @@ export interface ImportItem {
   readonly origin: string;
   /** Bytes of its text, about: they bound the memory of a batch. Absent: small. */
   readonly size?: number;
+  /** `Patient/123`, where it is known without the resource. */
+  readonly name?: string;
+  /** Lets the resource go, which is read again when it is asked for. Absent: it stays. */
+  forget?(): void;
 }
 
 export interface PlannedItem {
@@ -37,7 +42,9 @@ export interface ImportPlan {
 const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
 /** `Patient/123` */
-export function getResourceName({ resource }: ImportItem): string {
+export function getResourceName(item: ImportItem): string {
+  if (item.name !== undefined) return item.name;
+  const { resource } = item;
   return `${String(resource.resourceType)}/${String(resource.id)}`;
 }
 
@@ -69,6 +76,9 @@ export async function planBatch(loader: Loader, items: readonly ImportItem[]): P
     const drafts = new Drafts(items, there);
     for (const item of items) await planItem(loader, context, drafts, item);
     await noteStrangeCodes(loader, context, drafts);
+    // Plans wait for the database: as texts they take a fraction of the memory, and of the time of the garbage collector.
+    for (const item of items) item.forget?.();
+    for (const { write } of drafts.items) if (write.content !== null) forgetValue(write.content);
     return drafts;
   });
 }
@@ -79,16 +89,19 @@ class Drafts implements ImportPlan {
   readonly problems: ImportProblem[] = [];
   skipped = 0;
   readonly notes: Record<string, number> = {};
-  readonly #versions: Map<string, CurrentVersion>;
+  readonly #stored: ReadonlyMap<string, CurrentVersion>;
   readonly #writes = new Map<string, ResourceWrite>();
 
-  constructor(given: readonly ImportItem[], versions: Map<string, CurrentVersion>) {
+  constructor(given: readonly ImportItem[], stored: ReadonlyMap<string, CurrentVersion>) {
     this.given = given;
-    this.#versions = versions;
+    this.#stored = stored;
   }
 
-  find(key: string): CurrentVersion | undefined {
-    return this.#versions.get(key);
+  /** The version before, of the same plan or stored. */
+  find(key: string): Pick<CurrentVersion, 'versionId' | 'deleted'> | undefined {
+    const write = this.#writes.get(key);
+    if (write === undefined) return this.#stored.get(key);
+    return { versionId: write.expectedVersion + 1, deleted: false };
   }
 
   /** The version before that is of the same plan. */
@@ -97,11 +110,9 @@ class Drafts implements ImportPlan {
   }
 
   add(planned: PlannedItem): void {
-    const { type, id, expectedVersion } = planned.write;
-    const key = `${type}/${id}`;
+    const { type, id } = planned.write;
     this.items.push(planned);
-    this.#writes.set(key, planned.write);
-    this.#versions.set(key, { type, id, versionId: expectedVersion + 1, deleted: false });
+    this.#writes.set(`${type}/${id}`, planned.write);
   }
 
   note({ diagnostics }: ErrorIssue): void {
@@ -168,6 +179,7 @@ async function noteStrangeCodes(
   if (!rules.validate) return;
   const ids = firmValueSets.map(({ id }) => id);
   const all = await readKeptCodes(platform.store, context.scope, ids);
+  if (all.size === 0) return;
   const codes = { keptCodes: async () => all, maySeeCodes: true, budget: context.budget };
   for (const { item } of drafts.items) {
     const { resource } = item;

@@ -73,8 +73,8 @@ function* readLine(
   if ('problem' in value) return yield at(0, undefined, [value.problem]);
   const { resource } = value;
   if (!isUnpacked(resource)) {
-    const identified = resource.id === undefined ? { ...resource, id: makeId(byte, 0) } : resource;
-    return yield at(0, { resource: identified, origin, size: bytes.length }, []);
+    const newId = resource.id === undefined ? makeId(byte, 0) : undefined;
+    return yield at(0, new LineItem(bytes, resource, newId, origin), []);
   }
   let made = 0;
   const { entries, problems } = readBundleContent(resource, () => makeId(byte, made++));
@@ -86,6 +86,45 @@ function* readLine(
   const size = Math.ceil(bytes.length / entries.length);
   for (const [index, entry] of entries.entries())
     yield at(index, { resource: entry.resource, origin: `${origin} ${entry.path}`, size }, index === 0 ? told : []);
+}
+
+/** The resource of a line. */
+class LineItem implements ImportItem {
+  readonly origin: string;
+  readonly name: string;
+  readonly #bytes: Uint8Array;
+  readonly #newId: string | undefined;
+  #resource: JsonObject | undefined;
+
+  /** @param newId its id where it has none */
+  constructor(bytes: Uint8Array, resource: JsonObject, newId: string | undefined, origin: string) {
+    this.origin = origin;
+    this.#bytes = bytes;
+    this.#newId = newId;
+    this.#resource = this.#identify(resource);
+    this.name = `${String(resource.resourceType)}/${String(this.#resource.id)}`;
+  }
+
+  get size(): number {
+    return this.#bytes.length;
+  }
+
+  get resource(): JsonObject {
+    if (this.#resource === undefined) {
+      const parsed = parse(this.#bytes, this.origin, () => this.origin);
+      if ('problem' in parsed) throw new TypeError('a line is what it was');
+      this.#resource = this.#identify(parsed.resource);
+    }
+    return this.#resource;
+  }
+
+  forget(): void {
+    this.#resource = undefined;
+  }
+
+  #identify(resource: JsonObject): JsonObject {
+    return this.#newId === undefined ? resource : { ...resource, id: this.#newId };
+  }
 }
 
 /** The path that the words begin with. */
