@@ -20,10 +20,15 @@ export const writtenTables = [
   'index_number',
 ] as const;
 
-/** Writes each table to a file of the directory, and empties all. */
+/** Writes each table to a file of the directory. */
 export async function writeTables(owner: ConnectionParts, directory: string): Promise<void> {
   await withClient(owner, async (client) => {
     for (const table of writtenTables) await copyOut(client, table, path.join(directory, `${table}.copy`));
+  });
+}
+
+export async function emptyTables(owner: ConnectionParts): Promise<void> {
+  await withClient(owner, async (client) => {
     await client.query(`TRUNCATE ${writtenTables.join(', ')} CASCADE`);
   });
 }

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 export interface CpuMeter {
   /** Since the last call, in s; of programs when they have ended. */
-  take(): number;
+  take(): CpuTime;
+}
+
+export interface CpuTime {
+  /** Of this process and the programs that it has started. */
+  readonly programs: number;
+  readonly database: number;
 }
 
 /** Of the clock of the kernel: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
@@ -16,18 +22,25 @@ export function openCpuMeter(backend: number): CpuMeter {
   return {
     take() {
       const now = readTicks(postmaster);
-      const ticks = now - last;
+      const since = {
+        programs: (now.programs - last.programs) / ticksPerSecond,
+        database: (now.database - last.database) / ticksPerSecond,
+      };
       last = now;
-      return ticks / ticksPerSecond;
+      return since;
     },
   };
 }
 
-function readTicks(postmaster: string): number {
+function readTicks(postmaster: string): CpuTime {
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const ofDatabase = processes.map(readStat).filter((stat) => stat?.parent === postmaster);
-  const own = ['self', postmaster].map(readStat).reduce((sum, stat) => sum + (stat?.own ?? 0) + (stat?.ended ?? 0), 0);
-  return ofDatabase.reduce((sum, stat) => sum + (stat?.own ?? 0), own);
+  const own = readStat('self');
+  const first = readStat(postmaster);
+  return {
+    programs: (own?.own ?? 0) + (own?.ended ?? 0),
+    database: ofDatabase.reduce((sum, stat) => sum + (stat?.own ?? 0), (first?.own ?? 0) + (first?.ended ?? 0)),
+  };
 }
 
 /** Ticks of a process and of its children that have ended; undefined when it has. */
