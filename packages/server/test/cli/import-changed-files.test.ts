@@ -85,6 +85,23 @@ for (const [index, [what, change]] of changes.entries()) {
   });
 }
 
+test('the report of a directory may lie in it: the same directory continues', async () => {
+  const firm = await makeFirm(platform, 'within');
+  const file = files.write('within/a.ndjson', text);
+  const errors = path.join(files.path, 'within', 'errors.ndjson');
+  const line = ['import', path.dirname(file), '--firm', firm.prefix, '--errors', errors] as const;
+  const onProgress = (): void => truncateSync(file);
+  await assert.rejects(
+    runWatched(platform, importCommands, { onProgress, output: [] }, ...line),
+    /the file has changed since the import began/,
+  );
+  assert.equal(readFileSync(errors, 'utf8'), '');
+  writeFileSync(file, text);
+  const again = await runCommand(platform, importCommands, ...line);
+  assert.match(again.progress, /^continues an import that was interrupted: [\d,]+ resources are stored\n/);
+  assert.deepEqual(await count(firm), { resources: many, versions: many });
+});
+
 test('a report that cannot be written is kept, and the same files bring it', async () => {
   const firm = await makeFirm(platform, 'unwritten');
   const file = files.write('unwritten.ndjson', '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n');

@@ -27,14 +27,17 @@ const formOfExtension: Readonly<Record<string, ImportForm>> = {
 /**
  * The files in the order of `paths`, those of a directory and its subdirectories sorted by path. In directories, files that
  * are hidden or have another extension are passed over, and links to directories are not followed.
+ * @param leftOut a file that is passed over as well, where it is in a directory: what an import writes is not imported
  * @throws UsageError for a path that cannot be read, a named file of another extension, or when there is no file at all
  */
-export async function importFiles(paths: readonly string[]): Promise<ImportFile[]> {
+export async function importFiles(paths: readonly string[], leftOut?: string): Promise<ImportFile[]> {
   const files: ImportFile[] = [];
+  const isImported = (file: ImportFile): boolean =>
+    leftOut === undefined || path.resolve(file.path) !== path.resolve(leftOut);
   for (const each of paths) {
     const facts = await factsOf(each);
     const form = formOf(each);
-    if (facts.isDirectory()) files.push(...(await filesBelow(each)));
+    if (facts.isDirectory()) files.push(...(await filesBelow(each)).filter(isImported));
     else if (!facts.isFile())
       throw new UsageError(`${each} is no file: an import reads files, which it can begin anew`);
     else if (form !== undefined) files.push(describeFile(each, form, facts));

@@ -68,9 +68,9 @@ export const importCommands: readonly Command[] = [
 ];
 
 async function run(context: CommandContext, input: CommandInput): Promise<void> {
-  const files = await importFiles(input.positionals);
-  const threads = readThreads(input.option('threads'));
   const errors = input.option('errors');
+  const files = await importFiles(input.positionals, errors);
+  const threads = readThreads(input.option('threads'));
   if (errors !== undefined) requireWritable(errors);
   const platform = await context.platform();
   const firm = await findNamedFirm(platform, input, input.required('firm'));
