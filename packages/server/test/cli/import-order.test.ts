@@ -112,6 +112,23 @@ test('a version that the database refuses is passed over, and those around it ar
   assert.deepEqual(await versionsOf('Patient', 'b', 'name'), [[1, '1', [{ text: 'first' }]]]);
 });
 
+for (const [mode, summary, version] of [
+  ['upsert', '2,602 resources stored at maple, 0 refused', 2],
+  ['create', '2,600 resources stored at maple, 2 refused', 1],
+  ['skip-existing', '2,600 resources stored at maple, 2 skipped, 0 refused', 1],
+] as const) {
+  test(`what is there is seen also where all before it was new: ${mode}`, async () => {
+    const there = { resourceType: 'Patient', id: `there-${mode}` };
+    const broken = { resourceType: 'Patient', id: `broken-${mode}`, contact: [{ gender: 'male' }] };
+    await importLines([there, broken], '--lenient-invariants');
+    const fresh = Array.from({ length: 2_600 }, (_, index) => ({ resourceType: 'Patient', id: `${mode}-${index}` }));
+    const result = await importLines([...fresh, there, broken], '--mode', mode);
+    assert.equal(summaryOf(result), summary, result.progress);
+    for (const { id } of [there, broken])
+      assert.equal((await platform.store.read(scope, 'Patient', id))?.versionId, version);
+  });
+}
+
 test('an invariant that the version before has mended is broken anew', async () => {
   const patient = (language: string, contact: object) => ({
     resourceType: 'Patient',

@@ -28,13 +28,15 @@ export interface Loader {
   readonly rules: ImportRules;
   /** Read again when the operator's rights have changed. */
   context: BuildWriteContext;
+  /** Plans in a row of which nothing was there: after some of them nobody looks before. */
+  newPlans: number;
 }
 
 /** Times that something is tried on top of what others have done in between. */
 export const batchAttemptsMax = 4;
 
 export async function openLoader(platform: Platform, firm: Firm, rules: ImportRules): Promise<Loader> {
-  return { platform, firm, rules, context: await makeContext(platform, firm) };
+  return { platform, firm, rules, context: await makeContext(platform, firm), newPlans: 0 };
 }
 
 async function makeContext(platform: Platform, firm: Firm): Promise<BuildWriteContext> {

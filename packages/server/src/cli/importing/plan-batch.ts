@@ -63,15 +63,28 @@ export function findProblem({ rules, context }: Loader, { resource, origin }: Im
   }
 }
 
-/** The writes of valid resources, at most `batchMax`, of which the same may occur twice: later ones on top of earlier ones. */
+/** Plans in a row of which nothing is there, after which the next are taken to be as new: most imports fill a firm. */
+const newPlansMin = 3;
+
+/**
+ * The writes of valid resources, at most `batchMax`, of which the same may occur twice: later ones on top of earlier ones. Where all
+ * were new for a while, nobody looks what is there: the database refuses the plan where something is, and `expectOld` is called.
+ */
 export async function planBatch(loader: Loader, items: readonly ImportItem[]): Promise<ImportPlan> {
-  const unique = new Map(items.map((item) => [getResourceName(item), item]));
-  const keys = [...unique.values()].map(({ resource }) => ({
-    type: String(resource.resourceType),
-    id: String(resource.id),
-  }));
+  if (loader.newPlans < newPlansMin) return await makePlan(loader, items, true);
+  const plan = await makePlan(loader, items, false);
+  // A version that is there may excuse what was refused.
+  return plan.problems.length === 0 ? plan : await makePlan(loader, items, true);
+}
+
+/** From now on each plan is made on top of what is there. */
+export function expectOld(loader: Loader): void {
+  loader.newPlans = Number.NEGATIVE_INFINITY;
+}
+
+async function makePlan(loader: Loader, items: readonly ImportItem[], looks: boolean): Promise<ImportPlan> {
   return await withRights(loader, async (context) => {
-    const current = await loader.platform.store.currentVersions(context.scope, keys);
+    const current = looks ? await readCurrent(loader, context, items) : [];
     const there = new Map(current.map((row) => [`${row.type}/${row.id}`, row]));
     const drafts = new Drafts(items, there);
     for (const item of items) await planItem(loader, context, drafts, item);
@@ -81,6 +94,22 @@ export async function planBatch(loader: Loader, items: readonly ImportItem[]): P
     for (const { write } of drafts.items) if (write.content !== null) forgetValue(write.content);
     return drafts;
   });
+}
+
+async function readCurrent(
+  loader: Loader,
+  { scope }: BuildWriteContext,
+  items: readonly ImportItem[],
+): Promise<readonly CurrentVersion[]> {
+  const unique = new Map(items.map((item) => [getResourceName(item), item]));
+  const keys = [...unique.values()].map(({ resource }) => ({
+    type: String(resource.resourceType),
+    id: String(resource.id),
+  }));
+  const current = keys.length === 0 ? [] : await loader.platform.store.currentVersions(scope, keys);
+  if (current.length > 0) expectOld(loader);
+  else loader.newPlans += 1;
+  return current;
 }
 
 class Drafts implements ImportPlan {

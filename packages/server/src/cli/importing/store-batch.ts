@@ -19,7 +19,7 @@ import type { TenantScope } from '../../tenancy/scope.ts';
 import { UsageError } from '../command.ts';
 import { findRefused } from './find-refused.ts';
 import { batchAttemptsMax, type Loader, withRights } from './loader.ts';
-import { getResourceName, type ImportItem, type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
+import { expectOld, getResourceName, type ImportItem, type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
 import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
 import { isConflict, isRefusal } from './refusals.ts';
 import { isTakenOver } from './runs.ts';
@@ -72,7 +72,9 @@ export async function storeBatch(
       return await storeOnce(loader, plan, told, note, attempt === batchAttemptsMax);
     } catch (error) {
       if (isTakenOver(error)) throw new UsageError('another process goes on with this import: this one has ended');
-      const isOvertaken = error instanceof Overtaken || isTaken(error) || isTooLate(error) || isConflict(error);
+      const isThere = error instanceof Overtaken || isTaken(error);
+      if (isThere) expectOld(loader);
+      const isOvertaken = isThere || isTooLate(error) || isConflict(error);
       if (isOvertaken && attempt < batchAttemptsMax) {
         await refuse([]);
       } else if (error instanceof LostBefore) {
