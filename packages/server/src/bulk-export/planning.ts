@@ -5,7 +5,13 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import { type MomentPage, readVersionsAt, type VersionAt, type VersionPlace } from '../storage/versions-at.ts';
+import {
+  listTypesWithVersions,
+  type MomentPage,
+  readVersionsAt,
+  type VersionAt,
+  type VersionPlace,
+} from '../storage/versions-at.ts';
 import {
   type BulkExport,
   type ExportFile,
@@ -35,7 +41,13 @@ export async function planPortion(context: InteractionContext, begun: BulkExport
   if (isPlanned(begun)) return true;
   const untilMs = performance.now() + planningMs;
   const plan = openPlan(begun);
-  const reading: Reading = { judges: new Map(), ahead: undefined };
+  const { typeIndex } = begun.planned;
+  const types = listParts(begun.asked).slice(typeIndex);
+  // Most types are rare: they need no page of their own to be found empty.
+  const present = await listTypesWithVersions(context.store, context.scope, [
+    ...new Set(types.map(({ type }) => type)),
+  ]);
+  const reading: Reading = { judges: new Map(), present, ahead: undefined };
   let isFirst = true;
   do {
     try {
@@ -54,6 +66,8 @@ export async function planPortion(context: InteractionContext, begun: BulkExport
 
 /** What pages of one request share. */
 interface Reading {
+  /** Types of which there are versions. */
+  readonly present: ReadonlySet<string>;
   readonly judges: Map<number, Judge>;
   /** The page that comes next, which the database reads while that before is judged. */
   ahead: { readonly after: VersionPlace; readonly page: Promise<MomentPage> } | undefined;
@@ -62,10 +76,11 @@ interface Reading {
 /** Adds a page to the plan, or nothing of it. */
 async function planPage(context: InteractionContext, begun: BulkExport, plan: Plan, reading: Reading): Promise<void> {
   const { asked, moment } = begun;
-  const { judges, ahead } = reading;
+  const { judges, present, ahead } = reading;
   const { typeIndex, after } = plan.read();
   const part = listParts(asked)[typeIndex];
   if (part === undefined) throw new TypeError('all is planned');
+  if (!present.has(part.type)) return plan.endType(part, findFirstPlace(asked));
   const judge = judges.get(typeIndex) ?? (await openJudge(context, begun, part));
   judges.set(typeIndex, judge);
   const wanted = { type: part.type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };

@@ -12,7 +12,7 @@ import { isWithinBytes, pageBytesMax } from '../search/sql/page-bytes.ts';
 import type { TenantScope } from '../tenancy/scope.ts';
 import { encodeIntegerArray, encodeTextArray } from './index-arrays.ts';
 import type { StoredResource } from './resources.ts';
-import { type EpochRow, takeWithin } from './rows.ts';
+import { type EpochRow, getTypeName, takeWithin } from './rows.ts';
 import type { StatementRunner } from './statement-runner.ts';
 
 /** Versions that one page looks at, at most: with their contents, or without. */
@@ -86,6 +86,7 @@ export async function readVersionsAt(
   scope: TenantScope,
   wanted: VersionsWanted,
 ): Promise<MomentPage> {
+  if (!wanted.hasContent) return await readKeysAt(store, scope, wanted);
   const rows = await store.run<VersionAtRow>(scope, buildVersionsStatement(scope, wanted), { idempotent: true });
   const found = rows.filter((row): row is typeof row & { readonly lu: number } => row.lu !== null);
   const walked = takeWithin(found);
@@ -97,6 +98,57 @@ export async function readVersionsAt(
   };
 }
 
+/** A page in one row. Lists are JSON, of those that are wanted: the driver takes many times as long for rows. */
+interface KeysRow extends EpochRow {
+  readonly walked: number;
+  readonly lu: number | null;
+  readonly seq: number | null;
+  readonly ids: string | null;
+  readonly vids: string;
+  readonly lus: string;
+  readonly deleted: string;
+  readonly bytes: string;
+}
+
+/** The next page, without contents. */
+async function readKeysAt(store: StatementRunner, scope: TenantScope, wanted: VersionsWanted): Promise<MomentPage> {
+  const { firm, application } = scope;
+  const order = sql`ORDER BY rtype, lu, seq`; // that of the page
+  const list = (column: Sql): Sql => sql`array_to_json(array_agg(${column} ${order}) FILTER (WHERE wanted))::text`;
+  const statement = sql`
+    SELECT e.epoch, w.walked, w.lu, w.seq, w.ids, w.vids, w.lus, w.deleted, w.bytes
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT count(*)::int AS walked, max(lu) AS lu, (array_agg(seq ${order}))[count(*)] AS seq, ${list(sql`id`)} AS ids, ${list(sql`vid`)} AS vids,
+        ${list(sql`lu`)} AS lus, ${list(sql`deleted`)} AS deleted, ${list(sql`bytes`)} AS bytes
+      FROM (${buildPage(scope, wanted)}) page) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<KeysRow>(scope, statement, { idempotent: true });
+  if (row === undefined || row.lu === null || row.seq === null)
+    return { versions: [], end: wanted.after, hasMore: false };
+  const end = { lastUpdatedMs: row.lu, seq: row.seq };
+  return { versions: toVersions(wanted.type, row), end, hasMore: row.walked === findWalkedMax(wanted) };
+}
+
+function toVersions(type: string, row: KeysRow): readonly VersionAt[] {
+  if (row.ids === null) return [];
+  const [ids, vids, lus, deleted, bytes] = [row.ids, row.vids, row.lus, row.deleted, row.bytes].map((list) =>
+    JSON.parse(list),
+  );
+  return ids.map((id: string, at: number): VersionAt => {
+    const resource = {
+      type,
+      id,
+      versionId: vids[at],
+      lastUpdatedMs: lus[at],
+      deleted: deleted[at],
+      content: noContent,
+    };
+    return { bytes: bytes[at], resource };
+  });
+}
+
+const noContent = boxStored('');
+
 function toVersion(type: string, row: VersionAtRow & { readonly lu: number }): VersionAt {
   const { lu, id, vid, deleted, content, was, bytes } = row;
   const resource = { type, id, versionId: vid, lastUpdatedMs: lu, deleted, content: boxStored(content ?? '') };
@@ -104,28 +156,38 @@ function toVersion(type: string, row: VersionAtRow & { readonly lu: number }): V
   return { bytes, resource, ...(before === undefined ? {} : { before }) };
 }
 
-/**
- * Of the index by (firm, rtype, lu, seq); a later version of each is looked up by the primary key. All bounds of the type and the
- * time are there so that no other index looks cheaper, whatever the database knows of the firm.
- */
-function buildVersionsStatement({ firm, application }: TenantScope, wanted: VersionsWanted): Sql {
-  const { type, moment, after, sinceMs, hasContent } = wanted;
-  const rtype = getTypeNumber(type);
+function buildVersionsStatement(scope: TenantScope, wanted: VersionsWanted): Sql {
+  const { firm, application } = scope;
+  const { type, sinceMs } = wanted;
   const hasDeleted = sinceMs !== undefined;
   const bytesRead = sql`coalesce(octet_length(content), 0) + coalesce(octet_length(was), 0)`;
-  const within = hasContent ? isWithinBytes(bytesRead, sql`ORDER BY lu, seq`, pageBytesMax) : sql`true`;
   return sql`
     SELECT e.epoch, w.lu, w.seq, w.id, w.vid, w.wanted, w.deleted, w.bytes, CASE WHEN w.within THEN w.content END AS content,
       CASE WHEN w.within THEN w.was END AS was, w.within
     FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT *, ${within} AS within FROM (
-      SELECT lu, seq, id, vid, wanted, deleted, bytes, CASE WHEN wanted AND ${hasContent}::boolean THEN content END AS content,
-        CASE WHEN wanted AND ${hasContent && hasDeleted}::boolean THEN (
+      SELECT *, ${isWithinBytes(bytesRead, sql`ORDER BY lu, seq`, pageBytesMax)} AS within FROM (
+      SELECT lu, seq, id, vid, wanted, deleted, bytes, CASE WHEN wanted THEN content END AS content,
+        CASE WHEN wanted AND ${hasDeleted}::boolean THEN (
           SELECT p.content FROM resource_version p
-          WHERE p.firm = ${firm} AND p.rtype = ${rtype} AND (p.id, p.vid) > (page.id, 0) AND (p.id, p.vid) < (page.id, page.vid) AND p.lu < ${sinceMs ?? 0}
+          WHERE p.firm = ${firm} AND p.rtype = ${getTypeNumber(type)} AND (p.id, p.vid) > (page.id, 0) AND (p.id, p.vid) < (page.id, page.vid)
+            AND p.lu < ${sinceMs ?? 0}
           ORDER BY p.id DESC, p.vid DESC LIMIT 1) END AS was
-      FROM (
-        SELECT v.lu, v.seq, v.id, v.vid, ${hasContent ? sql`v.content` : sql`NULL::text`} AS content, v.content IS NULL AS deleted, coalesce(octet_length(v.content), 0) AS bytes,
+      FROM (${buildPage(scope, wanted)}) page OFFSET 0) sized) w ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}
+    ORDER BY w.lu, w.seq`;
+}
+
+/**
+ * The versions of a page, in its order. Of the index by (firm, rtype, lu, seq); a later version of each is looked up by the primary
+ * key. All bounds of the type and the time are there so that no other index looks cheaper, whatever the database knows of the firm.
+ */
+function buildPage({ firm }: TenantScope, wanted: VersionsWanted): Sql {
+  const { type, moment, after, sinceMs, hasContent } = wanted;
+  const rtype = getTypeNumber(type);
+  const hasDeleted = sinceMs !== undefined;
+  return sql`
+        SELECT v.rtype, v.lu, v.seq, v.id, v.vid, ${hasContent ? sql`v.content` : sql`NULL::text`} AS content, v.content IS NULL AS deleted,
+          coalesce(octet_length(v.content), 0) AS bytes,
           CASE WHEN v.content IS NULL AND NOT ${hasDeleted}::boolean THEN false
             WHEN NOT ${isVisibleAt(sql`v`, moment)} THEN false
             ELSE (
@@ -135,9 +197,24 @@ function buildVersionsStatement({ firm, application }: TenantScope, wanted: Vers
         FROM resource_version v
         WHERE v.firm = ${firm} AND v.rtype >= ${rtype} AND v.rtype <= ${rtype} AND v.lu >= ${after.lastUpdatedMs}
           AND (v.rtype, v.lu, v.seq) > (${rtype}::smallint, ${after.lastUpdatedMs}::bigint, ${after.seq}::bigint)
-        ORDER BY v.rtype, v.lu, v.seq LIMIT ${findWalkedMax(wanted)}) page OFFSET 0) sized) w ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY w.lu, w.seq`;
+        ORDER BY v.rtype, v.lu, v.seq LIMIT ${findWalkedMax(wanted)}`;
+}
+
+/** Those of the types of which there are versions, in no order. @throws PraxisError `stale-access` */
+export async function listTypesWithVersions(
+  store: StatementRunner,
+  scope: TenantScope,
+  types: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, t.rtype
+    FROM access_epoch e LEFT JOIN LATERAL (
+      SELECT k.rtype FROM unnest(${encodeIntegerArray(types.map(getTypeNumber))}::smallint[]) AS k(rtype)
+      CROSS JOIN LATERAL (SELECT FROM resource_version WHERE firm = ${firm} AND rtype = k.rtype ORDER BY id, vid LIMIT 1) found OFFSET 0) t ON true
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<EpochRow & { readonly rtype: number | null }>(scope, statement, { idempotent: true });
+  return new Set(rows.flatMap(({ rtype }) => (rtype === null ? [] : [getTypeName(rtype)])));
 }
 
 /** Whether the version's transaction had ended at the moment. */
@@ -153,6 +230,7 @@ export interface VersionKey {
 }
 
 interface KeyedRow extends EpochRow {
+  readonly place?: number;
   readonly id: string | null;
   readonly vid: number;
   readonly lu: number;
@@ -168,7 +246,7 @@ export async function readVersions(
 ): Promise<readonly StoredResource[]> {
   const { firm, application } = scope;
   const statement = sql`
-    SELECT e.epoch, r.id, r.vid, r.lu, r.content
+    SELECT e.epoch, r.place, r.id, r.vid, r.lu, r.content
     FROM access_epoch e LEFT JOIN LATERAL (
       SELECT k.place, v.id, v.vid, v.lu, v.content
       FROM unnest(${encodeTextArray(keys.map(({ id }) => id))}::text[], ${encodeIntegerArray(keys.map(({ versionId }) => versionId))}::int[])
@@ -177,9 +255,13 @@ export async function readVersions(
         WHERE firm = ${firm} AND rtype = ${getTypeNumber(type)} AND (id, vid) >= (k.id, k.vid) AND (id, vid) <= (k.id, k.vid)
         ORDER BY id, vid LIMIT 1) v
       WHERE v.content IS NOT NULL OFFSET 0) r ON true
-    WHERE e.firm = ${firm} AND e.application = ${application}
-    ORDER BY r.place`;
-  return toKeyed(type, await store.run<KeyedRow>(scope, statement, { idempotent: true }));
+    WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const rows = await store.run<KeyedRow>(scope, statement, { idempotent: true });
+  // They come in order as a rule. PostgreSQL does not know that, and would sort their contents.
+  return toKeyed(
+    type,
+    rows.toSorted((left, right) => (left.place ?? 0) - (right.place ?? 0)),
+  );
 }
 
 /** The last versions at a moment of resources of a type, those without content left out; in no order. @throws PraxisError `stale-access` */

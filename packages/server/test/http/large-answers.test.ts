@@ -1,7 +1,7 @@
 /** Large answers are the same bytes as small ones would be, with their length, to GET and HEAD. */
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import { encodeInSlices } from '../../src/http/answer/encode.ts';
+import { encodeInSlices, encodeLines } from '../../src/http/answer/encode.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -14,6 +14,21 @@ test('a text is encoded whole, whatever characters stand where a piece ends', as
     const pieces = await encodeInSlices(text, async () => undefined);
     assert.ok(Buffer.concat(pieces).equals(Buffer.from(text)), `shifted by ${shift}`);
     assert.ok(pieces.length > 5);
+  }
+});
+
+test('lines are encoded whole, short and long ones, whatever characters stand where a piece ends', async () => {
+  const short = Array.from({ length: 3_000 }, (_, number) => `${number} ${'a😀ü'.repeat(number % 90)}\ud800`);
+  const long = 'ü😀'.repeat(200_000);
+  for (const lines of [[], [''], short, [long], [...short, long, long, ...short]]) {
+    const seen: Buffer[] = [];
+    const pieces = await encodeLines(
+      lines,
+      async () => undefined,
+      (piece) => seen.push(piece),
+    );
+    assert.ok(Buffer.concat(pieces).equals(Buffer.from(lines.map((line) => `${line}\n`).join(''))));
+    assert.ok(Buffer.concat(seen).equals(Buffer.concat(pieces)));
   }
 });
 

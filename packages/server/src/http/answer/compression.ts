@@ -15,8 +15,16 @@ const compressBrotli = promisify(brotliCompress);
 /** Content coding → compression, at the level where more time buys little. */
 const codings: Readonly<Record<ContentCoding, (text: string | Buffer) => Promise<Buffer>>> = {
   br: (text) => compressBrotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
-  gzip: (text) => compressGzip(text, { level: 4 }),
+  gzip: (text) => compressGzip(text, { level: 4, chunkSize: chooseChunkSize(text.length) }),
 };
+
+/** Bytes that are compressed to between two turns of the event loop, by default and at most. */
+const chunkBytes = { default: 16_384, max: 1_048_576 };
+
+/** About what the text is compressed to: a large one would wait for the event loop once for each chunk. */
+function chooseChunkSize(length: number): number {
+  return Math.min(chunkBytes.max, Math.max(chunkBytes.default, length >> 3));
+}
 
 /** Answers compressed at the same time; further ones are sent as they are, so that a busy server does not fall behind. */
 const compressionsMax = 8;

@@ -43,7 +43,8 @@ export async function sendAnswer(
   addVary(reply, 'Accept, Authorization, X-Api-Key');
   if (response.list !== undefined && isFile) {
     addVary(reply, 'Accept-Encoding');
-    return await sendFile(compressor, reply, toNdjson(response.list), writing.nextSlice);
+    const lines = response.list.resources.map(unwrapDisclosed);
+    return await sendFile(compressor, reply, lines, writing.nextSlice);
   }
   if (content !== undefined) return reply.headers(content.headers).send(content.bytes);
   if (answer === undefined) return reply.send();

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { ByteRange } from '../../content/content-store.ts';
 import type { Compressor } from './compression.ts';
-import { encodeInSlices } from './encode.ts';
+import { encodeLines } from './encode.ts';
 import { findRange, hasKnownTag } from './ranges.ts';
 
 /** Whatever the caller takes: there is no other form of the files. */
@@ -21,12 +21,12 @@ const contentType = 'application/fhir+ndjson; charset=utf-8';
 export async function sendFile(
   compressor: Compressor,
   reply: FastifyReply,
-  text: string,
+  lines: readonly string[],
   nextSlice: () => Promise<void>,
 ): Promise<FastifyReply> {
   const { headers, method } = reply.request;
   const hash = createHash('sha256');
-  const pieces = await encodeInSlices(text, nextSlice, (piece) => hash.update(piece));
+  const pieces = await encodeLines(lines, nextSlice, (piece) => hash.update(piece));
   const etag = `"${hash.digest('base64url')}"`;
   reply.header('accept-ranges', 'bytes').header('etag', etag);
   if (hasKnownTag(headers, etag)) return reply.code(304).send();
