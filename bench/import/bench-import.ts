@@ -69,7 +69,11 @@ export async function benchImport(args: readonly string[]): Promise<number> {
       data: { type: 'string' },
     },
   });
-  const [resources, rounds, kills] = [values.resources, values.rounds, values.kills].map(Number) as [number, number, number];
+  const [resources, rounds, kills] = [values.resources, values.rounds, values.kills].map(Number) as [
+    number,
+    number,
+    number,
+  ];
   const options = { resources, rounds, kills, threads: values.threads, profile: values.profile };
   const directory = mkdtempSync(path.join(values.data ?? os.tmpdir(), 'praxis-bench-import-'));
   try {
@@ -107,7 +111,9 @@ async function measure(installation: Installation, options: Options): Promise<nu
   const [backend] = await platform.database.query<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`);
   const cpu = openCpuMeter(backend?.pid ?? 0);
   const rounds: Round[] = [];
-  console.log(`\n| ${options.resources} resources, round | what | s | resources/s | s of CPU: programs | database | ratio |\n|---:|---|---:|---:|---:|---:|---:|`);
+  console.log(
+    `\n| ${options.resources} resources, round | what | s | resources/s | s of CPU: programs | database | ratio |\n|---:|---|---:|---:|---:|---:|---:|`,
+  );
   for (let round = 1; round <= options.rounds; round += 1) {
     const measured = await measureRound(installation, options, file, `measured-${round}`, cpu);
     rounds.push(measured);

@@ -150,7 +150,12 @@ export const statements = {
    * Of resources that are not there, not even deleted; the transaction has its id first, as for `write`. `told` is the value of
    * `also`, an expression that is evaluated behind the writes, and NULL where nothing is written.
    */
-  create(scope: TenantScope, writes: readonly ResourceWrite[], also: Sql, { prove, keys, lockWaitMs }: WriteOptions): Sql {
+  create(
+    scope: TenantScope,
+    writes: readonly ResourceWrite[],
+    also: Sql,
+    { prove, keys, lockWaitMs }: WriteOptions,
+  ): Sql {
     const { firm, application } = scope;
     return sql`
       SELECT CASE WHEN praxis_create_resources(

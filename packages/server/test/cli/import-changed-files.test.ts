@@ -104,7 +104,10 @@ test('the report of a directory may lie in it: the same directory continues', as
 
 test('a report that cannot be written is kept, and the same files bring it', async () => {
   const firm = await makeFirm(platform, 'unwritten');
-  const file = files.write('unwritten.ndjson', '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n');
+  const file = files.write(
+    'unwritten.ndjson',
+    '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n',
+  );
   const summary = `1 resources stored at ${firm.prefix}, 1 refused`;
   const output: string[] = [];
   const line = ['import', file, '--firm', firm.prefix] as const;
@@ -136,7 +139,10 @@ test('a report that cannot be written is kept, and the same files bring it', asy
 
 test('an import that is interrupted when all is stored ends without storing anything again', async () => {
   const firm = await makeFirm(platform, 'nearly');
-  const file = files.write('nearly.ndjson', '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n');
+  const file = files.write(
+    'nearly.ndjson',
+    '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","gender":"x"}\n',
+  );
   const summary = `1 resources stored at ${firm.prefix}, 1 refused`;
   await platform.asOwner(async (owner) => {
     await owner.query(sql`

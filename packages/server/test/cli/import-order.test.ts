@@ -101,7 +101,10 @@ test('a version that the database refuses is passed over, and those around it ar
     patient('b', 'first'),
   ]);
   await platform.asOwner((owner) => owner.query(sql`DROP TRIGGER refuse_row ON resource`));
-  const places = result.progress.trimEnd().split('\n').map((line) => /\.ndjson:(\d+): /.exec(line)?.[1]);
+  const places = result.progress
+    .trimEnd()
+    .split('\n')
+    .map((line) => /\.ndjson:(\d+): /.exec(line)?.[1]);
   assert.deepEqual(places, ['2', '3']);
   assert.match(result.progress, /no room for it/);
   assert.equal(summaryOf(result), '3 resources stored at maple, 2 refused');

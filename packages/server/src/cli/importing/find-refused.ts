@@ -3,7 +3,7 @@ import type { ResourceWrite } from '../../storage/store.ts';
 import { type Loader, withRights } from './loader.ts';
 import { getResourceName, type ImportItem, type PlannedItem } from './plan-batch.ts';
 import { describeProblem, type ImportProblem } from './problem.ts';
-import { isConflict, isRefusal } from './refusals.ts';
+import { isConflict, isRefusedValue } from './refusals.ts';
 
 interface Refused {
   readonly item: ImportItem;
@@ -38,7 +38,7 @@ async function search(
     );
   } catch (error) {
     if (error instanceof Undone || isConflict(error)) return [];
-    if (!isRefusal(error) || !(error instanceof Error)) throw error;
+    if (!isRefusedValue(error) || !(error instanceof Error)) throw error;
     const [only] = items;
     if (only !== undefined && items.length === 1)
       return [{ item: only.item, problem: describeProblem(only.item.origin, 'resource-invalid', error.message) }];

@@ -9,7 +9,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /** The database is well and something about the values that it was sent is not. */
-export function isRefusal(error: unknown): boolean {
+export function isRefusedValue(error: unknown): boolean {
   const isTooMuch = error instanceof PraxisError && (error.code === 'statement-timeout' || error.code === 'too-costly');
   return isTooMuch || (error instanceof StatementError && !isTakenOver(error));
 }

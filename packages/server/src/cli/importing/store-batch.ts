@@ -19,9 +19,16 @@ import type { TenantScope } from '../../tenancy/scope.ts';
 import { UsageError } from '../command.ts';
 import { findRefused } from './find-refused.ts';
 import { batchAttemptsMax, type Loader, withRights } from './loader.ts';
-import { expectOld, getResourceName, type ImportItem, type ImportPlan, type PlannedItem, planBatch } from './plan-batch.ts';
+import {
+  expectOld,
+  getResourceName,
+  type ImportItem,
+  type ImportPlan,
+  type PlannedItem,
+  planBatch,
+} from './plan-batch.ts';
 import { describeProblem, type ImportProblem, makeProblem } from './problem.ts';
-import { isConflict, isRefusal } from './refusals.ts';
+import { isConflict, isRefusedValue } from './refusals.ts';
 import { isTakenOver } from './runs.ts';
 
 export interface StoredBatch {
@@ -61,33 +68,31 @@ export async function storeBatch(
 ): Promise<NotedBatch> {
   let plan = planned;
   const refused = new Map<ImportItem, ImportProblem>();
-  const refuse = async (lost: readonly Lost[]): Promise<void> => {
-    for (const { item, problem } of lost) refused.set(item, problem);
-    const left = planned.given.filter((item) => !refused.has(item));
-    plan = await planBatch(loader, left);
-  };
   for (let attempt = 1; ; attempt += 1) {
+    const isLast = attempt === batchAttemptsMax;
     try {
       const told = [...problems, ...plan.problems, ...refused.values()];
-      return await storeOnce(loader, plan, told, note, attempt === batchAttemptsMax);
+      return await storeOnce(loader, plan, told, note, isLast);
     } catch (error) {
-      if (isTakenOver(error)) throw new UsageError('another process goes on with this import: this one has ended');
-      const isThere = error instanceof Overtaken || isTaken(error);
-      if (isThere) expectOld(loader);
-      const isOvertaken = isThere || isTooLate(error) || isConflict(error);
-      if (isOvertaken && attempt < batchAttemptsMax) {
-        await refuse([]);
-      } else if (error instanceof LostBefore) {
-        await refuse(error.lost);
-        attempt = 0;
-      } else if (isRefusal(error)) {
-        const found = await findRefused(loader, plan.items);
-        if (found.length === 0) throw error;
-        await refuse(found);
-        attempt = 0;
-      } else throw error;
+      const lost = await findLost(loader, plan, error, isLast);
+      for (const { item, problem } of lost) refused.set(item, problem);
+      if (lost.length > 0) attempt = 0;
+      const left = planned.given.filter((item) => !refused.has(item));
+      plan = await planBatch(loader, left);
     }
   }
+}
+
+/** What is to be left out of the next plan: nothing where others were faster. @throws Error where another plan is of no use */
+async function findLost(loader: Loader, plan: ImportPlan, error: unknown, isLast: boolean): Promise<readonly Lost[]> {
+  if (isTakenOver(error)) throw new UsageError('another process goes on with this import: this one has ended');
+  if (error instanceof LostBefore) return error.lost;
+  const isThere = error instanceof Overtaken || isTaken(error);
+  if (isThere) expectOld(loader);
+  if (!isLast && (isThere || isTooLate(error) || isConflict(error))) return [];
+  const found = isRefusedValue(error) ? await findRefused(loader, plan.items) : [];
+  if (found.length === 0) throw error;
+  return found;
 }
 
 /** Others were faster with a version. */
@@ -223,9 +228,7 @@ async function storeTogether(
   const compared = items.filter((item) => !isNew(item));
   const writes = compared.map(({ write }) => write);
   const outcomes = writes.length === 0 ? [] : await inside.writeMany(scope, writes);
-  return compared
-    .filter((_, at) => outcomes[at]?.outcome === 'conflict')
-    .map(({ item }) => tellOthers(item, isLast));
+  return compared.filter((_, at) => outcomes[at]?.outcome === 'conflict').map(({ item }) => tellOthers(item, isLast));
 }
 
 /** What the statement for new resources takes. */
