@@ -154,7 +154,10 @@ class PlacedRows {
     for (let row = 0; row < count; row += 1) this.positions.push(position);
     for (const [column, name] of this.#columns.entries()) {
       const literals = this.literals[column];
-      for (let row = 0; row < count; row += 1) literals?.push(literalOf(index[name][row], name));
+      const values = index[name];
+      const isText = texts.has(name);
+      const isDouble = doubles.has(name);
+      for (let row = 0; row < count; row += 1) literals?.push(writeLiteral(values[row], isText, isDouble));
     }
   }
 }
@@ -175,13 +178,20 @@ function listMissing(rows: ReadonlyMap<string, RowLiterals>, others: ReadonlyMap
   return [...rows].filter(([key]) => !others.has(key)).map(([, row]) => row);
 }
 
-/** @throws TypeError when a column is shorter than the first of its kind */
 function literalOf(value: number | string | undefined, column: Column): string {
-  if (value === undefined) throw new TypeError('index rows have columns of different lengths');
-  if (texts.has(column)) return quoted(String(value));
-  // A decimal becomes the double that the column holds: what differs only beyond its precision is one row.
-  return String(doubles.has(column) ? Number(value) : value);
+  return writeLiteral(value, texts.has(column), doubles.has(column));
 }
+
+/** @throws TypeError when a column is shorter than the first of its kind */
+function writeLiteral(value: number | string | undefined, isText: boolean, isDouble: boolean): string {
+  if (value === undefined) throw new TypeError('index rows have columns of different lengths');
+  if (isText) return quoted(String(value));
+  // A decimal becomes the double that the column holds: what differs only beyond its precision is one row.
+  return String(isDouble ? Number(value) : value);
+}
+
+/** What is not in a literal as it is: quotes, backslashes, control characters and surrogates. */
+const specialCharacter = /["\\\u0000-\u001f\u007f-\u009f\ud800-\udfff]/;
 
 /** Those of \p{Cc}, in less time. */
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
@@ -191,6 +201,7 @@ const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
  * quotes and backslashes as arrays do, in a quarter of the time, and control characters as they do not.
  */
 function quoted(text: string): string {
+  if (!specialCharacter.test(text)) return `"${text}"`;
   const sound = text.toWellFormed();
   return controlCharacter.test(sound) ? `"${sound.replace(/["\\]/g, '\\$&')}"` : JSON.stringify(sound);
 }
