@@ -51,6 +51,8 @@ interface Exported {
   readonly planSeconds: number;
   readonly seconds: number;
   readonly compressedBytes: number;
+  /** Of the service, the database and this client. */
+  readonly cpuSeconds: number;
   /** Resident memory of the worker that has grown most: of the second half over the first. */
   readonly growth: number;
   readonly slope: number;
@@ -104,23 +106,27 @@ async function measureSpeed({ rounds }: Options, ground: Ground, node: BenchNode
   const select = 'SELECT content FROM resource WHERE content IS NOT NULL';
   const copies: Copied[] = [];
   const exports: Exported[] = [];
+  const copyCpu: number[] = [];
   await exportOnce(node, client); // plans and code are warm then
   for (let round = 0; round < rounds; round += 1) {
+    const before = (await node.cpuMicros()) + cpuMicrosOfThis();
     copies.push(await copyThroughGzip(url, select));
+    copyCpu.push(((await node.cpuMicros()) + cpuMicrosOfThis() - before) / 1e6);
     exports.push(await exportOnce(node, client));
   }
   const bytes = copies[0]?.bytes ?? 0;
   console.log(
-    '\n| round | COPY and gzip, MB/s | export, MB/s | ratio | planning, s | reading, s | worker, MB per minute | growth |',
+    '\n| round | COPY and gzip, MB/s | export, MB/s | ratio | planning, s | reading, s | s of CPU: COPY and gzip | export | worker, MB per minute | growth |',
   );
-  console.log('|---:|---:|---:|---:|---:|---:|---:|---:|');
+  console.log('|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|');
   const ratios = exports.map((exported, at) => {
     const copied = copies[at] ?? { seconds: Number.NaN };
     const ratio = copied.seconds / exported.seconds;
     const speeds = [copied.seconds, exported.seconds].map((seconds) => (bytes / megabyte / seconds).toFixed(1));
     const parts = [exported.planSeconds, exported.seconds - exported.planSeconds].map((seconds) => seconds.toFixed(2));
     const memory = [((exported.slope * 60_000) / megabyte).toFixed(1), exported.growth.toFixed(3)];
-    console.log(`| ${[at + 1, ...speeds, ratio.toFixed(2), ...parts, ...memory].join(' | ')} |`);
+    const cpu = [copyCpu[at] ?? Number.NaN, exported.cpuSeconds].map((each) => each.toFixed(2));
+    console.log(`| ${[at + 1, ...speeds, ratio.toFixed(2), ...parts, ...cpu, ...memory].join(' | ')} |`);
     return ratio;
   });
   const [copied, exported] = [copies[0]?.compressedBytes ?? 0, exports[0]?.compressedBytes ?? 0];
@@ -137,6 +143,7 @@ async function measureSpeed({ rounds }: Options, ground: Ground, node: BenchNode
 /** From the kick-off to the last byte. */
 async function exportOnce(node: BenchNode, client: ExportClient): Promise<Exported> {
   const memory = watchMemory(node);
+  const cpuBefore = (await node.cpuMicros()) + cpuMicrosOfThis();
   const beganMs = performance.now();
   const status = await client.begin('');
   const files = await client.plan(status);
@@ -146,9 +153,15 @@ async function exportOnce(node: BenchNode, client: ExportClient): Promise<Export
     compressedBytes += compressed.length;
   });
   const seconds = (performance.now() - beganMs) / 1000;
+  const cpuSeconds = ((await node.cpuMicros()) + cpuMicrosOfThis() - cpuBefore) / 1e6;
   const { growth, slope } = await memory.stop();
   await client.remove(status);
-  return { planSeconds, seconds, compressedBytes, growth, slope };
+  return { planSeconds, seconds, compressedBytes, cpuSeconds, growth, slope };
+}
+
+function cpuMicrosOfThis(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
 }
 
 function watchMemory(node: BenchNode): { stop(): Promise<{ readonly growth: number; readonly slope: number }> } {

@@ -21,7 +21,11 @@ export function makeFixedClock(startMs: number): Clock & { advance(ms: number): 
   };
 }
 
+/** The moment that was written last: what is done in the same millisecond has the same one. */
+let last = { ms: 0, text: '1970-01-01T00:00:00.000Z' };
+
 /** The FHIR `instant` of `ms` in UTC with milliseconds, e.g. `2026-11-21T09:30:00.000Z`. */
 export function toInstant(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== last.ms) last = { ms, text: new Date(ms).toISOString() };
+  return last.text;
 }

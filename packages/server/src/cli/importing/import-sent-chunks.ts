@@ -19,7 +19,8 @@ export async function importSentChunks(): Promise<void> {
   const platform = await openPlatform({ config, log, connections: { ...connections, stop: async () => undefined } });
   const importer = await openChunkImporter(platform, task);
   const answer = async (request: ThreadRequest) => {
-    if ('prepare' in request) return await importer.prepare(request.prepare);
+    // One text is copied in a fraction of the time of many.
+    if ('prepare' in request) return (await importer.prepare(request.prepare)).join('\n');
     if ('store' in request) return await importer.store(request.store);
     return await importer.check(request.check);
   };

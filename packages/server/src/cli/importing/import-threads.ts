@@ -6,7 +6,7 @@ import { PraxisError } from '../../base/errors.ts';
 import { UsageError } from '../command.ts';
 import type { ChunkImporter, ImportTask } from './chunk-importer.ts';
 import type { Chunk } from './chunks.ts';
-import type { ThreadAnswer, ThreadData, ThreadError, ThreadRequest } from './thread-messages.ts';
+import type { PreparedNames, ThreadAnswer, ThreadData, ThreadError, ThreadRequest } from './thread-messages.ts';
 
 /** Of the memory of a thread, what is new: most of what a chunk makes is gone before a third of it is full. */
 const maxYoungGenerationSizeMb = 192;
@@ -55,7 +55,10 @@ async function openThread(workerData: ThreadData): Promise<ChunkImporter> {
     return asked.promise;
   };
   return {
-    prepare: (chunk) => ask((number) => ({ number, prepare: chunk }), buffersOf(chunk)),
+    async prepare(chunk) {
+      const names = await ask<PreparedNames>((number) => ({ number, prepare: chunk }), buffersOf(chunk));
+      return names === '' ? [] : names.split('\n');
+    },
     store: (keepMax) => ask((number) => ({ number, store: keepMax })),
     check: (chunk) => ask((number) => ({ number, check: chunk }), buffersOf(chunk)),
     async close() {

@@ -27,6 +27,9 @@ export interface ThreadError {
   readonly usage?: true;
 }
 
+/** Names of resources (`Patient/1`), a line each. */
+export type PreparedNames = string;
+
 export type ThreadAnswer =
-  | { readonly number: number; readonly value: readonly string[] | ChunkOutcome | MissingReferences }
+  | { readonly number: number; readonly value: PreparedNames | ChunkOutcome | MissingReferences }
   | { readonly number: number; readonly error: ThreadError };
