@@ -6,7 +6,7 @@ import { PraxisError } from '../../base/errors.ts';
 import { UsageError } from '../command.ts';
 import type { ChunkImporter, ImportTask } from './chunk-importer.ts';
 import type { Chunk } from './chunks.ts';
-import type { PreparedNames, ThreadAnswer, ThreadData, ThreadError, ThreadRequest } from './thread-messages.ts';
+import type { ChunkNames, ThreadAnswer, ThreadData, ThreadError, ThreadRequest } from './thread-messages.ts';
 
 /** Of the memory of a thread, what is new: most of what a chunk makes is gone before a third of it is full. */
 const maxYoungGenerationSizeMb = 192;
@@ -56,7 +56,7 @@ async function openThread(workerData: ThreadData): Promise<ChunkImporter> {
   };
   return {
     async prepare(chunk) {
-      const names = await ask<PreparedNames>((number) => ({ number, prepare: chunk }), buffersOf(chunk));
+      const names = await ask<ChunkNames>((number) => ({ number, prepare: chunk }), buffersOf(chunk));
       return names === '' ? [] : names.split('\n');
     },
     store: (keepMax) => ask((number) => ({ number, store: keepMax })),

@@ -28,8 +28,8 @@ export interface ThreadError {
 }
 
 /** Names of resources (`Patient/1`), a line each. */
-export type PreparedNames = string;
+export type ChunkNames = string;
 
 export type ThreadAnswer =
-  | { readonly number: number; readonly value: PreparedNames | ChunkOutcome | MissingReferences }
+  | { readonly number: number; readonly value: ChunkNames | ChunkOutcome | MissingReferences }
   | { readonly number: number; readonly error: ThreadError };

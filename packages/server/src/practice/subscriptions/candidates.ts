@@ -14,8 +14,8 @@ import type { Change, StoredResource } from '../../storage/store.ts';
 import type { SubscriptionDefinition } from './definition.ts';
 import { toLocalReference } from './matching.ts';
 
-/** What is needed of who asks: a subscription, or several that ask the same. */
-export interface Asker {
+/** What a subscription asks for, or several that ask the same. */
+export interface Interest {
   readonly definition: Pick<SubscriptionDefinition, 'topic' | 'type' | 'criteria' | 'filters'>;
 }
 
@@ -25,7 +25,7 @@ export interface ChangePlaces {
   readonly baseUrl: string;
 }
 
-export interface Candidates<T extends Asker> {
+export interface Candidates<T extends Interest> {
   /** Types of which changes are looked at. */
   readonly types: readonly string[];
   /** Types of which the version before is looked at, too. */
@@ -54,18 +54,18 @@ interface OfType<T> {
 }
 
 /** Prepares the lookup. */
-export function indexCandidates<T extends Asker>(askers: readonly T[], { baseUrl }: ChangePlaces): Candidates<T> {
+export function indexCandidates<T extends Interest>(interests: readonly T[], { baseUrl }: ChangePlaces): Candidates<T> {
   const byType = new Map<string, OfType<T>>();
-  for (const asker of askers) {
-    const { type, topic } = asker.definition;
+  for (const interest of interests) {
+    const { type, topic } = interest.definition;
     const ofType = byType.get(type) ?? openOfType<T>();
     byType.set(type, ofType);
     if (topic !== undefined) ofType.isCompared = true;
-    const anchor = findAnchor(asker.definition, baseUrl);
-    if (anchor === undefined) ofType.always.push(asker);
+    const anchor = findAnchor(interest.definition, baseUrl);
+    if (anchor === undefined) ofType.always.push(interest);
     else {
       if (anchor.code !== '_id') ofType.codes.add(anchor.code);
-      for (const key of anchor.keys) append(ofType.byKey, key, asker);
+      for (const key of anchor.keys) append(ofType.byKey, key, interest);
     }
   }
   return {
@@ -78,7 +78,7 @@ export function indexCandidates<T extends Asker>(askers: readonly T[], { baseUrl
         if (ofType === undefined) continue;
         const budget = openBudget();
         await budget.breathe(looking);
-        for (const asker of listConcerned(ofType, change, places, budget)) append(found, asker, change);
+        for (const interest of listConcerned(ofType, change, places, budget)) append(found, interest, change);
       }
       return found;
     },
@@ -108,7 +108,7 @@ function listConcerned<T>(
     const keys = listKeys(version, codes, places, budget);
     // What costs too much to look into may concern all.
     const lists = keys === undefined ? byKey.values() : keys.map((key) => byKey.get(key) ?? []);
-    for (const list of lists) for (const asker of list) concerned.add(asker);
+    for (const list of lists) for (const interest of list) concerned.add(interest);
   }
   return concerned;
 }
@@ -142,7 +142,10 @@ interface Anchor {
 }
 
 /** The first parameter that names values as a whole; undefined: there is none. */
-function findAnchor({ topic, type, criteria = [], filters }: Asker['definition'], baseUrl: string): Anchor | undefined {
+function findAnchor(
+  { topic, type, criteria = [], filters }: Interest['definition'],
+  baseUrl: string,
+): Anchor | undefined {
   const asked =
     topic === undefined ? criteria.map(([name, value]) => [name, splitUnescaped(value, ',')] as const) : filters;
   for (const [code, values] of asked) {
