@@ -64,9 +64,9 @@ export interface Proof {
 const applicationsEach = 2;
 /** Between a failed attempt and the next one, at first. */
 const pauseMs = 50;
-/** After the last change all is told by then. */
+/** After the last change nobody waits for longer without being told something. */
 const quietMaxMs = 60_000;
-const maxCounts = [100, 1, 3, 25, 10] as const;
+const maxCounts = [100, 5, 3, 25, 10] as const;
 const prepareMaxMs = 60_000;
 
 /** Runs it with the arguments that follow its name; 0 when all holds. */
@@ -245,8 +245,14 @@ async function settle(
       await writeLast(writing, `${type}/${last.id}`, last);
     }
   const waiting = new Set(subscribers);
-  for (const endMs = performance.now() + quietMaxMs; waiting.size > 0 && performance.now() < endMs; await delay(100))
+  const countTold = (): number => subscribers.reduce((sum, { account }) => sum + account.last + account.runs, 0);
+  let told = countTold();
+  for (let endMs = performance.now() + quietMaxMs; waiting.size > 0 && performance.now() < endMs; await delay(100)) {
     for (const subscriber of waiting) if (await isQuiet(subscriber)) waiting.delete(subscriber);
+    if (countTold() === told) continue;
+    told = countTold();
+    endMs = performance.now() + quietMaxMs;
+  }
   // A run that ended meanwhile begins anew.
   return await Promise.all(
     [...waiting].map(async ({ wish, describe }) => `${wish.name} was not told the last change: ${await describe()}`),

@@ -4,6 +4,7 @@
  * Linux only.
  *
  *     npm run bench -- events [--rate N] [--rounds N] [--seconds N] [--patients N] [--many N] [--held N] [--rows TEXT] [--json FILE]
+ *                             [--against DIRECTORY]
  *
  *     --rate N      writes a second: updates and creates of patients (200)
  *     --rounds N    of turns; odd ones in reverse (8)
@@ -13,6 +14,7 @@
  *     --held N      seconds that a transaction is held open, once (3)
  *     --rows TEXT   only rows with one of these words in their names: one, many (all)
  *     --json FILE   figures as JSON, beside what is printed
+ *     --against DIRECTORY  another checkout, whose service with one subscription takes turns, too (without bounds)
  *
  * Ends with 1 when events come too late, or when a ratio is beyond its bound by more than its uncertainty. A delay begins at
  * lastUpdated, which is before the commit, so it is too long rather than too short.
@@ -20,13 +22,15 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { median, quantile } from '../cpu.ts';
 import { type Asked, openSteadyLoad } from '../restarts/steady-load.ts';
 import { type Caller, openCaller } from '../service/caller.ts';
 import { computeRatio, formatRatio, type Ratio } from '../service/comparison.ts';
-import { type BenchNode, type Ground, openGround, startNode } from '../service/nodes.ts';
+import type { BenchNode, Ground } from '../service/nodes.ts';
+import * as nodes from '../service/nodes.ts';
 import { patientId } from '../service/prepare.ts';
 import { inYard, type Yard } from '../service/processes.ts';
 import { holdTransaction, multiplySubscriptions } from './stand-ins.ts';
@@ -48,11 +52,13 @@ interface Options {
   readonly many: number;
   readonly held: number;
   readonly rows: readonly string[];
+  /** Root of another checkout. */
+  readonly against: string | undefined;
 }
 
 /** A service with its own database, and the writers' application. */
 interface Side {
-  readonly name: 'none' | 'one' | 'many';
+  readonly name: 'none' | 'one' | 'many' | 'other checkout';
   readonly ground: Ground;
   readonly node: BenchNode;
   readonly next: () => Asked;
@@ -85,6 +91,7 @@ export async function benchEvents(args: readonly string[]): Promise<number> {
       held: text('3'),
       rows: text('one,many'),
       json: { type: 'string' },
+      against: { type: 'string' },
     },
   });
   const options: Options = {
@@ -95,6 +102,7 @@ export async function benchEvents(args: readonly string[]): Promise<number> {
     many: Number(values.many),
     held: Number(values.held),
     rows: values.rows.split(','),
+    against: values.against,
   };
   return await inYard(async (yard) => {
     const { broken, figures } = await measureAll(yard, options);
@@ -106,7 +114,8 @@ export async function benchEvents(args: readonly string[]): Promise<number> {
 
 async function measureAll(yard: Yard, options: Options) {
   const receiver = await openReceiver(yard);
-  const names = (['none', 'one', 'many'] as const).filter((name) => name === 'none' || options.rows.includes(name));
+  const rows = (['one', 'many'] as const).filter((name) => options.rows.includes(name));
+  const names = ['none', ...rows, ...(options.against === undefined ? [] : (['other checkout'] as const))] as const;
   const sides: Side[] = [];
   for (const name of names) sides.push(await openSide(yard, name, options, receiver));
   for (const side of sides) await takeTurn(side, options.rate, warmUpSeconds);
@@ -124,12 +133,18 @@ async function measureAll(yard: Yard, options: Options) {
 }
 
 async function openSide(yard: Yard, name: Side['name'], options: Options, receiver: Receiver): Promise<Side> {
+  const { openGround, startNode } = name === 'other checkout' ? await importNodes(options.against ?? '') : nodes;
   const ground = await openGround(yard, options.patients);
   const node = await startNode(yard, ground, 1, { PRAXIS_OUTBOUND_LOOPBACK: 'sandbox' });
   const caller = await openCaller(node.origin, ground.prepared);
   if (name !== 'none') await subscribe(caller, name === 'one' ? '' : 'Patient?_id=nobody', receiver.url);
   if (name === 'many') await multiplySubscriptions(ground, options.many);
   return { name, ground, node, next: planWrites(node, caller, ground.prepared.body, options.patients), rounds: [] };
+}
+
+/** What starts the service of another checkout. */
+async function importNodes(root: string): Promise<typeof nodes> {
+  return (await import(path.join(path.resolve(root), 'bench', 'service', 'nodes.ts'))) as typeof nodes;
 }
 
 /** Updates of all patients in turns, and a create after each second one. */
@@ -285,6 +300,7 @@ function reportCosts(sides: readonly Side[]) {
     console.log(`| ${[name, median(p50s).toFixed(2), texts[0], median(cpus).toFixed(0), texts[1]].join(' | ')} |`);
     if (name === 'none') continue;
     ratios[name] = { p50, cpu };
+    if (name === 'other checkout') continue;
     const max = ratioMax[name];
     if (p50.ratio - p50.uncertainty > max) broken.push(`${name}: p50 ${formatRatio(p50)}, at most ${max}`);
     if (cpu.ratio - cpu.uncertainty > max) broken.push(`${name}: CPU ${formatRatio(cpu)}, at most ${max}`);

@@ -78,7 +78,7 @@ export const rightsKinds: readonly RightsKind[] = [
   },
   {
     name: 'rows',
-    acl: limitToPanels(['p1', 'p2']),
+    acl: [own, ...proofTypes.map((type) => `system/${type}.rs`)],
     wide: { name: 'two panels', acl: limitToPanels(['p1', 'p2']), operatorRows: {}, panels: new Set(['p1', 'p2']) },
     narrow: { name: 'one panel', acl: limitToPanels(['p1']), operatorRows: {}, panels: new Set(['p1']) },
   },

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { entryProblem } from '../../../packages/server/src/admin/entry-problem.ts';
+import { PraxisError } from '../../../packages/server/src/base/errors.ts';
 import { openRandom, type Random } from '../../../packages/server/src/synthetic/random.ts';
 import { authorise, suspendAuthorisation } from '../../../packages/server/src/tenancy/authorisations.ts';
 import { postmasterPid } from '../../../packages/server/test/support/embedded.ts';
@@ -154,7 +155,7 @@ async function setRights(
       } catch (error) {
         // The answer of a commit may be lost: then a second suspension finds none that is active.
         if (rights === undefined && isNotFound(error)) return;
-        if (performance.now() - sinceMs > backMaxMs) throw error;
+        if (isRefused(error) || performance.now() - sinceMs > backMaxMs) throw error;
       }
     }
   });
@@ -162,6 +163,11 @@ async function setRights(
 
 function isNotFound(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'resource-not-found';
+}
+
+/** Whether it is no matter of a database that is away. */
+function isRefused(error: unknown): boolean {
+  return error instanceof PraxisError && error.status < 500;
 }
 
 /** Lets an endpoint fail and recover by turns until it is told to stop; then it does not fail any more. */
