@@ -14,8 +14,8 @@ import type { Change, StoredResource } from '../../storage/store.ts';
 import type { SubscriptionDefinition } from './definition.ts';
 import { toLocalReference } from './matching.ts';
 
-/** What a subscription asks for, or several that ask the same. */
-export interface Interest {
+/** What is needed of who asks: a subscription, or several that ask the same. */
+export interface Watcher {
   readonly definition: Pick<SubscriptionDefinition, 'topic' | 'type' | 'criteria' | 'filters'>;
 }
 
@@ -25,7 +25,7 @@ export interface ChangePlaces {
   readonly baseUrl: string;
 }
 
-export interface Candidates<T extends Interest> {
+export interface Candidates<T extends Watcher> {
   /** Types of which changes are looked at. */
   readonly types: readonly string[];
   /** Types of which the version before is looked at, too. */
@@ -54,18 +54,18 @@ interface OfType<T> {
 }
 
 /** Prepares the lookup. */
-export function indexCandidates<T extends Interest>(interests: readonly T[], { baseUrl }: ChangePlaces): Candidates<T> {
+export function indexCandidates<T extends Watcher>(watchers: readonly T[], { baseUrl }: ChangePlaces): Candidates<T> {
   const byType = new Map<string, OfType<T>>();
-  for (const interest of interests) {
-    const { type, topic } = interest.definition;
+  for (const watcher of watchers) {
+    const { type, topic } = watcher.definition;
     const ofType = byType.get(type) ?? openOfType<T>();
     byType.set(type, ofType);
     if (topic !== undefined) ofType.isCompared = true;
-    const anchor = findAnchor(interest.definition, baseUrl);
-    if (anchor === undefined) ofType.always.push(interest);
+    const anchor = findAnchor(watcher.definition, baseUrl);
+    if (anchor === undefined) ofType.always.push(watcher);
     else {
       if (anchor.code !== '_id') ofType.codes.add(anchor.code);
-      for (const key of anchor.keys) append(ofType.byKey, key, interest);
+      for (const key of anchor.keys) append(ofType.byKey, key, watcher);
     }
   }
   return {
@@ -78,7 +78,7 @@ export function indexCandidates<T extends Interest>(interests: readonly T[], { b
         if (ofType === undefined) continue;
         const budget = openBudget();
         await budget.breathe(looking);
-        for (const interest of listConcerned(ofType, change, places, budget)) append(found, interest, change);
+        for (const watcher of listConcerned(ofType, change, places, budget)) append(found, watcher, change);
       }
       return found;
     },
@@ -108,7 +108,7 @@ function listConcerned<T>(
     const keys = listKeys(version, codes, places, budget);
     // What costs too much to look into may concern all.
     const lists = keys === undefined ? byKey.values() : keys.map((key) => byKey.get(key) ?? []);
-    for (const list of lists) for (const interest of list) concerned.add(interest);
+    for (const list of lists) for (const watcher of list) concerned.add(watcher);
   }
   return concerned;
 }
@@ -143,7 +143,7 @@ interface Anchor {
 
 /** The first parameter that names values as a whole; undefined: there is none. */
 function findAnchor(
-  { topic, type, criteria = [], filters }: Interest['definition'],
+  { topic, type, criteria = [], filters }: Watcher['definition'],
   baseUrl: string,
 ): Anchor | undefined {
   const asked =
