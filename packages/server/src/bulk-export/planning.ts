@@ -5,13 +5,7 @@
  */
 import { PraxisError } from '../base/errors.ts';
 import type { InteractionContext } from '../engine/context.ts';
-import {
-  listTypesWithVersions,
-  type MomentPage,
-  readVersionsAt,
-  type VersionAt,
-  type VersionPlace,
-} from '../storage/versions-at.ts';
+import { listTypesWithVersions, type VersionAt } from '../storage/versions-at.ts';
 import {
   type BulkExport,
   type ExportFile,
@@ -21,7 +15,8 @@ import {
   listParts,
   type Planned,
 } from './bulk-export.ts';
-import { type Inclusion, type Judge, openJudge, planningExport } from './judging.ts';
+import { type Inclusion, planningExport } from './judging.ts';
+import { openPageReader, type PageReader } from './page-reader.ts';
 import { keepPlanned } from './store.ts';
 
 /** Resources of a file, at most. */
@@ -47,50 +42,36 @@ export async function planPortion(context: InteractionContext, begun: BulkExport
   const present = await listTypesWithVersions(context.store, context.scope, [
     ...new Set(types.map(({ type }) => type)),
   ]);
-  const reading: Reading = { judges: new Map(), present, ahead: undefined };
+  const reader = openPageReader(context, begun, present);
   let isFirst = true;
-  do {
-    try {
-      await planPage(context, begun, plan, reading);
-    } catch (error) {
-      await reading.ahead?.page.catch(() => undefined);
-      // What the pages before have found is kept: the next request goes on with a budget of its own.
-      if (isFirst || !(error instanceof PraxisError) || error.code !== 'too-costly') throw error;
-      break;
-    }
-    isFirst = false;
-  } while (!isPlanned({ ...begun, planned: plan.read() }) && performance.now() < untilMs);
-  await reading.ahead?.page.catch(() => undefined);
+  try {
+    do {
+      await planPage(context, begun, plan, present, reader);
+      isFirst = false;
+    } while (!isPlanned({ ...begun, planned: plan.read() }) && performance.now() < untilMs);
+  } catch (error) {
+    // What the pages before have found is kept: the next request goes on with a budget of its own.
+    if (isFirst || !(error instanceof PraxisError) || error.code !== 'too-costly') throw error;
+  } finally {
+    await reader.close();
+  }
   return await keepPlanned(context.store, context.scope, begun, plan.files, plan.read());
 }
 
-/** What pages of one request share. */
-interface Reading {
-  /** Types of which there are versions. */
-  readonly present: ReadonlySet<string>;
-  readonly judges: Map<number, Judge>;
-  /** The page that comes next, which the database reads while that before is judged. */
-  ahead: { readonly after: VersionPlace; readonly page: Promise<MomentPage> } | undefined;
-}
-
-/** Adds a page to the plan, or nothing of it. */
-async function planPage(context: InteractionContext, begun: BulkExport, plan: Plan, reading: Reading): Promise<void> {
-  const { asked, moment } = begun;
-  const { judges, present, ahead } = reading;
+/** Adds a page to the plan, or nothing of it. @param present types of which there are versions */
+async function planPage(
+  context: InteractionContext,
+  { asked }: BulkExport,
+  plan: Plan,
+  present: ReadonlySet<string>,
+  reader: PageReader,
+): Promise<void> {
   const { typeIndex, after } = plan.read();
   const part = listParts(asked)[typeIndex];
   if (part === undefined) throw new TypeError('all is planned');
   if (!present.has(part.type)) return plan.endType(part, findFirstPlace(asked));
-  const judge = judges.get(typeIndex) ?? (await openJudge(context, begun, part));
-  judges.set(typeIndex, judge);
-  const wanted = { type: part.type, moment, after, sinceMs: asked.sinceMs, hasContent: judge.needsContent };
-  const page = await (ahead?.after === after ? ahead.page : readVersionsAt(context.store, context.scope, wanted));
-  reading.ahead = undefined;
-  if (page.hasMore) {
-    const next = readVersionsAt(context.store, context.scope, { ...wanted, after: page.end });
-    next.catch(() => undefined); // told where it is awaited
-    reading.ahead = { after: page.end, page: next };
-  }
+  const judge = await reader.judgeOf(typeIndex);
+  const page = await reader.take(typeIndex, after);
   const inclusions = await judge.judge(page.versions);
   await context.budget.breathe(planningExport);
   for (const [place, version] of page.versions.entries()) plan.add(part, version, inclusions[place]);
