@@ -31,8 +31,8 @@ export const firmlessStatements: Readonly<Record<string, string>> = {
   'SELECT f.id, e.name AS environment, f.prefix, c.changes FROM occupancy_change': 'firms with appointments to look at',
   'SELECT f.id, e.name AS environment, f.prefix, d.ids FROM (': 'firms with a waiting list to look at',
   'DELETE FROM waitlist_due WHERE id = ANY': 'reasons to look at a waiting list that were looked after',
-  'SELECT d.firm, e.name AS environment, f.prefix, d.revision': 'firms with subscriptions',
-  'SELECT pg_snapshot_xmax(s.now)': 'whether anything was changed since the last look',
+  'SELECT d.firm, e.name AS environment, f.prefix, d.revision':
+    'firms with subscriptions, and whether anything was changed since the last look',
   'UPDATE subscription_due d SET leased': 'subscriptions that something is to be done for',
   'SELECT a.acl, a.settings, n.name AS environment': 'what an application may do at a firm, before the firm is entered',
   'SELECT firm, retry_at AS "retryMs" FROM job_failure': 'firms that a job leaves alone for a while',

@@ -4,6 +4,7 @@
  */
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
+import { sql } from '../../database/sql.ts';
 import { openAudit } from '../../engine/audit-recorder.ts';
 import type { InteractionContext } from '../../engine/context.ts';
 import type { KeptConnections } from '../../outbound/kept-connections.ts';
@@ -11,22 +12,22 @@ import { type MessageOutcome, postSigned } from '../../outbound/webhook.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import type { FeatureServices } from '../feature.ts';
 import type { RecentRights } from './acting.ts';
-import {
-  computePauseMs,
-  computeWindowMs,
-  handshakesMax,
-  noteDelivered,
-  noteFailed,
-  shortenBatch,
-  takeState,
-} from './attempts.ts';
+import { computePauseMs, computeWindowMs, handshakesMax, noteBatch, noteDelivered, noteFailed } from './attempts.ts';
 import { openHeaders } from './channel-headers.ts';
 import { type DueSubscription, releaseDue } from './due.ts';
 import { reasonTexts, storeStatus } from './lifecycle.ts';
 import { buildNotification, type NotificationType, type ShownEvent, showEvents } from './notification.ts';
 import { eventsKeptMs } from './retention.ts';
 import { computeSecret } from './secret.ts';
-import { activate, type EndReason, endRun, listOwnEvents, type SubscriptionState, unsearchable } from './store.ts';
+import {
+  activate,
+  type EndReason,
+  endRun,
+  listOwnEvents,
+  type SubscriptionState,
+  stateColumns,
+  unsearchable,
+} from './store.ts';
 
 /** Notifications that one subscription gets before others have their turn. */
 const turnsMax = 10;
@@ -44,8 +45,8 @@ interface Attended {
   readonly connections: KeptConnections;
 }
 
-/** What there may be to do for it: more at once, nothing, or nothing and it was given back already. */
-type Next = 'more' | 'nothing' | 'given back';
+/** Whether there may be more to do for it at once. */
+type Next = 'more' | 'nothing';
 
 /** How notifications are sent, and under which rights. */
 export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections'> {
@@ -59,10 +60,19 @@ export async function attend(services: FeatureServices, due: DueSubscription, se
   const { database, clock } = services;
   let next: Next = 'more';
   for (let turn = 1; next === 'more' && turn <= turnsMax && !signal.aborted; turn += 1) {
-    const state = await takeState(database.forFirm(due.firm), due.firm, due.id, clock.now());
+    const state = await readState(services, due);
     next = state === undefined ? 'nothing' : await attendWithRights({ services, due, state, ...sender });
   }
-  if (next !== 'given back' && !isLost()) await releaseDue(database, due.firm, due.id, clock.now());
+  if (!isLost()) await releaseDue(database, due.firm, due.id, clock.now());
+}
+
+async function readState(
+  { database }: FeatureServices,
+  { firm, id }: DueSubscription,
+): Promise<SubscriptionState | undefined> {
+  const [state] = await database.forFirm(firm).query<SubscriptionState>(sql`
+    SELECT ${stateColumns} FROM subscription WHERE firm = ${firm} AND id = ${id}`);
+  return state;
 }
 
 /** Rights that changed while something was read are looked at again. */
@@ -161,19 +171,20 @@ async function beat(attended: Attended, context: InteractionContext): Promise<Ne
 async function deliver(attended: Attended, context: InteractionContext): Promise<Next> {
   const { services, due, state, signal } = attended;
   const { definition, delivered: from } = state;
-  const until = state.batchEnd;
-  if (until === null) return 'more'; // it is noted when the state is taken, unless that has just changed
+  const query = services.database.forFirm(due.firm);
+  const isTopic = definition.topic !== undefined;
+  // R4's own criteria send one resource a request, or say that something has changed, however much.
+  const max = isTopic || definition.content === 'empty' ? definition.maxCount : 1;
+  const until = state.batchEnd ?? Math.min(from + max, state.events);
+  if (state.batchEnd !== until && !(await noteBatch(query, due.firm, state.id, from, until))) return 'nothing';
   const nowMs = services.clock.now();
   const wanted = { from: from + 1, until, limit: until - from };
   const events = await listOwnEvents(services.store, context.scope, state.id, wanted);
   const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id: state.id, versionId: '' });
   const shown = await showEvents(audit.inside, events, definition.content);
   const last = shown.length < events.length ? (shown.at(-1)?.event.number ?? until) : until;
-  if (last < until) {
-    // They are too long for one notification: the next turn has those that fit.
-    const query = services.database.forFirm(due.firm);
-    return (await shortenBatch(query, due.firm, state.id, { from, until, last })) ? 'more' : 'nothing';
-  }
+  // They are too long for one notification: the next turn has those that fit.
+  if (last < until) return (await noteBatch(query, due.firm, state.id, from, last)) ? 'more' : 'nothing';
   for (const { event } of shown) if (getTypeName(event.rtype) === 'Patient') audit.inside.note.patients.add(event.id);
   audit.answered({ status: 200 });
   await services.ledger.keep(due.firm, context.trail);
@@ -199,9 +210,9 @@ async function succeed(
   { services, due, state }: Attended,
   delivered: Parameters<typeof noteDelivered>[3],
 ): Promise<Next> {
-  const next = await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
+  const hasMore = await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
   if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
-  return next;
+  return hasMore ? 'more' : 'nothing';
 }
 
 /** Notes the failure and when to try again; 410 and the end of the time for that end the run. */

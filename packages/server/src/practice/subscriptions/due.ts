@@ -3,7 +3,7 @@
  * so that what a process leaves when it dies is soon taken by another.
  */
 import type { Database } from '../../database/database.ts';
-import { type Sql, sql } from '../../database/sql.ts';
+import { sql } from '../../database/sql.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
 import { isKept } from '../../tenancy/firms.ts';
 import { eventsKeptMs } from './retention.ts';
@@ -63,15 +63,6 @@ export async function renewLeases(
     WHERE d.firm = h.firm AND d.id = h.id AND d.leased > ${nowMs} RETURNING d.firm, d.id`);
 }
 
-/** When something is next to be done for the subscription of the row `s`. */
-export function computeDue(nowMs: number): Sql {
-  return sql`LEAST(COALESCE(s.ends, ${never}), CASE s.status
-    WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
-    WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
-      ELSE GREATEST(s.retry, s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent)) END
-    WHEN 'error' THEN s.ended + ${eventsKeptMs} ELSE ${never} END)`;
-}
-
 /** Gives one back, and notes when something is to be done for it next. */
 export async function releaseDue(database: Database, firm: number, id: string, nowMs: number): Promise<void> {
   await database.transaction(firm, async (tx) => {
@@ -79,7 +70,12 @@ export async function releaseDue(database: Database, firm: number, id: string, n
     await tx.query(sql`SELECT FROM subscription WHERE firm = ${firm} AND id = ${id} FOR UPDATE`);
     await tx.query(sql`
       UPDATE subscription_due d SET leased = 0, due = COALESCE((
-        SELECT ${computeDue(nowMs)} FROM subscription s WHERE s.firm = ${firm} AND s.id = ${id}), ${never})
+        SELECT LEAST(COALESCE(s.ends, ${never}), CASE s.status
+          WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
+          WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
+            ELSE GREATEST(s.retry, s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent)) END
+          WHEN 'error' THEN s.ended + ${eventsKeptMs} ELSE ${never} END)
+        FROM subscription s WHERE s.firm = ${firm} AND s.id = ${id}), ${never})
       WHERE d.firm = ${firm} AND d.id = ${id}`);
   });
 }
