@@ -315,7 +315,7 @@ export const makers: readonly Maker[] = [
       'cli',
       'practice/content-flags/content-flags.ts',
       'practice/documents/content-links.ts',
-      'practice/subscriptions/delivery.ts',
+      'practice/subscriptions/message.ts',
       'practice/subscriptions/hooks.ts',
       'practice/subscriptions/notification.ts',
     ],

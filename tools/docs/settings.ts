@@ -31,7 +31,7 @@ const groups: Readonly<Record<string, readonly Setting[]>> = {
     'jwksLoopback',
   ],
   'Rate limits': ['rateLimit', 'firmRateLimit', 'addressRateLimit', 'guessLimit'],
-  Subscriptions: ['deliveryPauseMs', 'outboundLoopback'],
+  Subscriptions: ['subscriptionsMax', 'deliveryPauseMs', 'outboundLoopback'],
   Documents: ['uploadBytesMax', 's3Bucket', 's3Endpoint', 's3Region', 's3AccessKeyId', 's3SecretAccessKey'],
   'Connections and transfer': [
     'connectionsPerAddress',

@@ -1,7 +1,7 @@
 /** What the segments of an action's path name. */
 import { fail } from '../base/errors.ts';
 import { type Application, findApplication, getApplication } from '../tenancy/applications.ts';
-import { findAuthorisation } from '../tenancy/authorisations.ts';
+import { findAuthorisation, listFirmsOfApplication } from '../tenancy/authorisations.ts';
 import { type Firm, getFirm } from '../tenancy/firms.ts';
 import type { ActionContext } from './action.ts';
 
@@ -39,6 +39,31 @@ export async function getAuthorisedTargets(
     : { firm, application };
 }
 
+/** What the path of an action for vendors names: `at` is a firm, by its prefix. */
+export interface PlaceOfApplication {
+  readonly environment: string;
+  readonly application: string;
+  readonly at: string;
+}
+
+/**
+ * An application and a firm that has authorised it, once or still. A firm that has not is answered like one that does not exist:
+ * a vendor learns of no firm that has nothing to do with its application.
+ * @throws PraxisError `resource-not-found`
+ */
+export async function getPlaceOfApplication(
+  context: Reader,
+  path: PlaceOfApplication,
+): Promise<{ readonly firm: Pick<Firm, 'id' | 'prefix'>; readonly application: Application }> {
+  const application = await getTargetApplication(context, path);
+  const [firm] = await listFirmsOfApplication(context.database, application, path.at);
+  if (firm !== undefined) return { firm, application };
+  return fail('resource-not-found', {
+    diagnostics: `firm ${path.at} has not authorised ${application.name}`,
+    expression: ['firm'],
+  });
+}
+
 /** @throws PraxisError `resource-not-found` */
 export function refuseNotAuthorised(firm: Firm, application: string): never {
   return fail('resource-not-found', {
@@ -52,4 +77,12 @@ export function parseSegmentNumber(what: string, text: string): number {
   const number = Number(text);
   if (/^[1-9]\d{0,9}$/.test(text) && number < 2 ** 31) return number;
   return fail('resource-not-found', { diagnostics: `${what} is a number that its list shows`, expression: [what] });
+}
+
+const uuidPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** @throws PraxisError `resource-not-found` naming what the segment is of, where it cannot be one */
+export function requireUuid(what: string, text: string): void {
+  if (uuidPattern.test(text)) return;
+  fail('resource-not-found', { diagnostics: `${what} is an id that its list shows`, expression: [what] });
 }

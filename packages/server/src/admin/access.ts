@@ -50,7 +50,10 @@ function requireOwn({ role, environment, firm, application }: SignedInCaller, se
   });
 }
 
-/** Segments that the path of an action within an environment must have for a role to be held to what is its own. */
+/**
+ * Segments that the path of an action within an environment must have for a role to be held to what is its own. What a vendor's
+ * application has at a firm is below the application, with the firm as {at}: getPlaceOfApplication finds it.
+ */
 const needed: Readonly<Partial<Record<Role, readonly [needed: string, forbidden: string]>>> = {
   practice: ['{firm}', ''],
   vendor: ['{application}', '{firm}'],

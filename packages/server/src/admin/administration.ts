@@ -5,7 +5,7 @@
 
 import type { Action, ActionInput } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
-import { getTargetFirm } from '../actions/targets.ts';
+import { getPlaceOfApplication, getTargetFirm } from '../actions/targets.ts';
 import { fail } from '../base/errors.ts';
 import type { SharedCounters } from '../limits/shared-counters.ts';
 import { requireAccess, requireFieldRoles, type Segments, verifyActions } from './access.ts';
@@ -140,9 +140,11 @@ async function runNoted(
   input: ActionInput<string, Fields>,
 ): Promise<unknown> {
   if (action.method === 'GET') return await runAction(action, context, input);
-  const { environment, firm } = about.segments;
+  const { environment, firm, application, at } = about.segments;
   if (environment !== undefined && firm !== undefined)
     await refusalNoted(options, about, () => getTargetFirm(context, { environment, firm }));
+  if (environment !== undefined && application !== undefined && at !== undefined)
+    await refusalNoted(options, about, () => getPlaceOfApplication(context, { environment, application, at }));
   const change = await noteChange(options, about, findConcerned(action, input));
   const result = await runAction(action, context, input).catch(async (error: unknown) => {
     await change.fail(error);

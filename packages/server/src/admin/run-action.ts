@@ -47,9 +47,10 @@ export function findConcerned({ fields }: Action, { path, body }: ActionInput<st
     Object.entries(fields).flatMap(([name, { place }]) =>
       place === wanted ? [given.get(name) ?? []].flat().map(String) : [],
     );
+  const named = path['firm'] ?? path['at'];
   return {
     environment: path['environment'] ?? placed('environment')[0],
-    firms: path['firm'] === undefined ? placed('firm') : [path['firm']],
+    firms: named === undefined ? placed('firm') : [named],
     application: path['application'],
   };
 }

@@ -214,6 +214,14 @@ export const settings = {
     description:
       'Pause after the first failed delivery to an endpoint, in ms. Each further pause is twice as long, up to 720 times the first. After 51,840 times the first, 72 hours by default, the subscription is in error.',
   },
+  subscriptionsMax: {
+    env: 'PRAXIS_SUBSCRIPTIONS_MAX',
+    kind: 'integer',
+    default: '100',
+    min: 1,
+    max: 100000,
+    description: 'Most Subscriptions of one application at one firm that are not `off`.',
+  },
   outboundLoopback: {
     env: 'PRAXIS_OUTBOUND_LOOPBACK',
     kind: 'list',

@@ -34,6 +34,8 @@ export interface InteractionLimits {
   readonly uploadBytesMax: number;
   /** Environments whose subscriptions may name endpoints on this machine; absent: none. */
   readonly outboundLoopback?: readonly string[];
+  /** Subscriptions of an application at a firm that are not off; absent: any number. */
+  readonly subscriptionsMax?: number;
 }
 
 export interface InteractionContext {

@@ -13,7 +13,7 @@ import type { FhirRequest, FhirResponse, InteractionContext } from './context.ts
 
 /** What storing needs of an interaction's context. */
 export type StoringContext = Pick<InteractionContext, 'scope' | 'clock' | 'store' | 'baseUrl' | 'policy' | 'budget'> &
-  Partial<Pick<InteractionContext, 'settings' | 'comingResources'>>;
+  Partial<Pick<InteractionContext, 'settings' | 'comingResources' | 'limits'>>;
 
 /** What preparing needs of it; what is absent for imports and jobs, which no application asks for. */
 export type PreparingContext = Pick<InteractionContext, 'scope' | 'clock' | 'budget' | 'baseUrl'> &

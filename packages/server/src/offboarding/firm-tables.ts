@@ -38,6 +38,7 @@ export const erasedTables: readonly FirmTable[] = [
   notExported('firm_search_parameter', derived),
   notExported('firm_search_parameter_change', underWay),
   notExported('subscription_event', underWay),
+  notExported('subscription_attempt', 'the last attempts to reach endpoints'),
   rowsOf(
     'subscription',
     ['id'],

@@ -229,6 +229,18 @@ export async function listAuthorisingFirms(
       AND (z.expires_at IS NULL OR z.expires_at > ${sql.timestamp(clock.now())}) ORDER BY f.prefix`);
 }
 
+/** The firms that have authorised the application at any time, by prefix. @param prefix only the firm with it */
+export async function listFirmsOfApplication(
+  database: Pick<Database, 'query'>,
+  application: Pick<Application, 'id'>,
+  prefix?: string,
+): Promise<Pick<Firm, 'id' | 'prefix'>[]> {
+  const named = prefix === undefined ? sql.empty : sql`AND f.prefix = ${prefix}`;
+  return await database.query<Pick<Firm, 'id' | 'prefix'>>(sql`
+    SELECT f.id, f.prefix FROM authorisation z JOIN firm f ON f.id = z.firm
+    WHERE z.application = ${application.id} ${named} ORDER BY f.prefix`);
+}
+
 /** The authorisation of a pair, or undefined when there never was one. */
 export async function findAuthorisation(
   database: Database,

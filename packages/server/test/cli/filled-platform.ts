@@ -142,7 +142,10 @@ async function keepEvents({ store, database, clock }: Platform, firm: Firm): Pro
   } as const;
   await store.change(scope, [
     ...keepSubscription(scope, asked),
-    sql`UPDATE subscription SET events = 1 WHERE firm = ${firm.id} AND id = 's'`,
+    sql`UPDATE subscription SET events = 1, lane_places = '{0,1}' WHERE firm = ${firm.id} AND id = 's'`,
+    sql`
+      INSERT INTO subscription_attempt (number, at, firm, took, place, subscription, kind, reason)
+      VALUES (1, ${startMs}, ${firm.id}, 1, 1, 's', 'handshake', 'cannot be reached')`,
     sql`
       INSERT INTO subscription_event (firm, subscription, number, at, rtype, id, vid, kind)
       VALUES (${firm.id}, 's', 1, ${startMs}, 1, 'p', 1, 'create')`,

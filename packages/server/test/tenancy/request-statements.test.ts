@@ -116,6 +116,8 @@ for (const [name, firm, caller] of [
   await service.service.parts.ledger.flush();
   swept.set(name, { firm: firm.id, statements: recorded.slice(from) });
 }
+// As where an endpoint cannot be reached: nothing is sent, and what asks for subscriptions would find those of all firms.
+await service.database.owner.query(sql`UPDATE subscription SET status = 'error', admits = true`);
 during = 'token requests';
 for (const [url, body, key] of [
   [`${service.origin}/auth/realms/sandbox/protocol/openid-connect/token`, clientForm(operator), operator.clientKey],

@@ -14,7 +14,9 @@ import { clockActions } from './clock.ts';
 import { entryActions } from './entries.ts';
 import { environmentActions } from './environments.ts';
 import { erasureActions } from './erasures.ts';
+import { exportActions } from './exports.ts';
 import { firmActions } from './firms.ts';
+import { importActions } from './imports.ts';
 import { invariantActions } from './invariants.ts';
 import { jobActions } from './jobs.ts';
 import { keyActions } from './keys.ts';
@@ -28,6 +30,8 @@ export const commandActions: readonly Action<string, Fields, AdminContext>[] = [
   ...firmActions,
   ...erasureActions,
   ...practiceActions,
+  ...exportActions,
+  ...importActions,
   ...invariantActions,
   ...authorisationActions,
   ...applicationActions,

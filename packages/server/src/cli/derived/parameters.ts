@@ -29,6 +29,7 @@ const segmentDescriptions: Readonly<Record<string, string>> = {
   environment: 'The environment',
   realm: 'The realm',
   firm: 'Prefix of the firm',
+  at: 'Prefix of the firm',
   application: 'Name of the application',
   location: 'Id of a Location',
 };
@@ -104,7 +105,8 @@ function optionSpec(action: Action, { name, field }: Bound): OptionSpec {
 function segmentSpec({ method, command }: Action, name: string) {
   const { description = segmentDescriptions[name] ?? 'As its list shows it', values } = command?.segments?.[name] ?? {};
   // An application that is only shown is not changed.
-  const place = places.find((each) => each === name && (name !== 'application' || method !== 'GET'));
+  const place =
+    name === 'at' ? 'firm' : places.find((each) => each === name && (name !== 'application' || method !== 'GET'));
   return { description, noted: true as const, ...(values ? { values } : {}), ...(place ? { place } : {}) };
 }
 
@@ -147,7 +149,7 @@ function kebabCase(name: string): string {
 }
 
 function labelOf(name: string): string {
-  return kebabCase(name).toUpperCase();
+  return kebabCase(name === 'at' ? 'firm' : name).toUpperCase();
 }
 
 function optionName(name: string, field?: Field): string {

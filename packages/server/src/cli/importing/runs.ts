@@ -6,6 +6,7 @@ import type { Platform } from '../../app.ts';
 import { makeUuid } from '../../base/ids.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { StatementError } from '../../database/sqlstate.ts';
+import { sumRanges } from '../../storage/import-runs.ts';
 import type { EpochRow } from '../../storage/rows.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { DoneFileStretch } from './places.ts';
@@ -67,7 +68,7 @@ export async function holdRun(
 
 /**
  * Notes a stretch: an expression for a statement of the transaction that stores it, whose value is how long that has taken, in ms. It
- * fails where another process has taken the import over (`isTakenOver`).
+ * fails where another process has taken the import over, or somebody has cancelled it (`isTakenOver`).
  */
 export function noteRange(
   { firm }: TenantScope,
@@ -82,7 +83,7 @@ export function noteRange(
     in_notes => ${JSON.stringify(notes)})`;
 }
 
-/** Whether the error says that another process has taken the import over: it goes on with it, or has forgotten it. */
+/** Whether the error says that another process has taken the import over, or forgotten it, or that somebody has cancelled it. */
 export function isTakenOver(error: unknown): boolean {
   return error instanceof StatementError && (error.sqlState === 'PX002' || error.table === 'import_range');
 }
@@ -148,10 +149,15 @@ export async function readToldOfRun({ store }: Store, scope: TenantScope, { id }
   return { outcomes: rows.flatMap(({ problems }): unknown[] => JSON.parse(problems ?? '[]')), notes };
 }
 
-/** Ends the import: the same files begin another one. */
-export async function finishRun({ store, clock }: Store, scope: TenantScope, { id }: HeldRun): Promise<void> {
+/** Ends the import, unless somebody else has: the same files begin another one. What it did is kept in three numbers. */
+export async function finishRun({ store, clock }: Store, scope: TenantScope, { id, holder }: HeldRun): Promise<void> {
+  const { firm } = scope;
   await store.change(scope, [
-    sql`UPDATE import_run SET finished = ${clock.now()} WHERE firm = ${scope.firm} AND id = ${id}`,
-    sql`DELETE FROM import_range WHERE firm = ${scope.firm} AND run = ${id}`,
+    sql`
+      UPDATE import_run SET finished = ${clock.now()}, stored = done.stored, skipped = done.skipped, refused = done.refused
+      FROM (${sumRanges(firm, id)}) done WHERE firm = ${firm} AND id = ${id} AND holder = ${holder} AND finished IS NULL`,
+    sql`
+      DELETE FROM import_range r USING import_run i
+      WHERE r.firm = ${firm} AND r.run = ${id} AND i.firm = r.firm AND i.id = r.run AND i.finished IS NOT NULL`,
   ]);
 }

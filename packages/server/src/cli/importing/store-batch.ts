@@ -85,7 +85,8 @@ export async function storeBatch(
 
 /** What is to be left out of the next plan: nothing where others were faster. @throws Error where another plan is of no use */
 async function findLost(loader: Loader, plan: ImportPlan, error: unknown, isLast: boolean): Promise<readonly Lost[]> {
-  if (isTakenOver(error)) throw new UsageError('another process goes on with this import: this one has ended');
+  if (isTakenOver(error))
+    throw new UsageError('another process goes on with this import, or it was cancelled: this one has ended');
   if (error instanceof LostBefore) return error.lost;
   const isThere = error instanceof Overtaken || isTaken(error);
   if (isThere) expectOld(loader);

@@ -1,6 +1,9 @@
-/** What becomes of an attempt to reach an endpoint: statements on the state of its subscription. */
-import type { Queryable } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
+/** What becomes of an attempt to reach an endpoint: statements on the state of its subscription, and the attempts that are kept. */
+import type { Database, Queryable } from '../../database/database.ts';
+import { type Sql, sql } from '../../database/sql.ts';
+import type { MessageOutcome } from '../../outbound/webhook.ts';
+import { encodeIntegerArray } from '../../storage/index-arrays.ts';
+import type { NotificationType } from './notification.ts';
 import type { SubscriptionState } from './store.ts';
 
 /** Pauses between attempts, by the first of them: each is twice as long, up to a limit; after that window nothing is tried. */
@@ -9,6 +12,25 @@ const windowOfFirst = 51_840;
 
 /** Attempts at a handshake before the subscription is in error. */
 export const handshakesMax = 5;
+
+/** Attempts of a subscription that are kept: the last ones. */
+const attemptsMax = 50;
+
+/** An attempt to reach the endpoint, and what came of it. */
+export interface DeliveryAttempt {
+  /** One more than that of the attempt before. */
+  readonly number: number;
+  readonly kind: Extract<NotificationType, 'handshake' | 'heartbeat' | 'event-notification'>;
+  readonly atMs: number;
+  readonly tookMs: number;
+  /** Numbers of the first and the last event; null: it told of none. */
+  readonly firstEvent: number | null;
+  readonly lastEvent: number | null;
+  /** Of the answer; null: there was none. */
+  readonly status: number | null;
+  /** Why there was none, in words of ours. */
+  readonly reason: string | null;
+}
 
 /** How long to wait after so many failed attempts in a row, in ms. */
 export function computePauseMs(firstMs: number, attempts: number): number {
@@ -20,41 +42,159 @@ export function computeWindowMs(firstMs: number): number {
   return firstMs * windowOfFirst;
 }
 
-/** Notes which events the notification has that is about to be tried: the same are sent until it is accepted. False: others came first. */
+/** An endpoint may ask for a day. */
+const retryAfterMaxMs = 24 * 60 * 60 * 1000;
+
+/** How long the endpoint asks to wait, in ms: https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3 */
+export function computeAskedMs(outcome: MessageOutcome): number {
+  if (outcome.kind !== 'answered' || (outcome.status !== 429 && outcome.status !== 503)) return 0;
+  return Math.min((outcome.retryAfterSeconds ?? 0) * 1000, retryAfterMaxMs);
+}
+
+/** What follows "the endpoint". */
+export function describeOutcome(outcome: MessageOutcome): string {
+  return outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.reason;
+}
+
+/**
+ * Notes which events are about to be tried: the same are sent until they are accepted. False: others came first, or they are to be told
+ * again.
+ * @param places how far each lane is, where they are told in lanes
+ */
 export async function noteBatch(
   query: Queryable,
   firm: number,
-  id: string,
-  from: number,
+  { id, delivered, batchEnd, replays }: Pick<SubscriptionState, 'id' | 'delivered' | 'batchEnd' | 'replays'>,
   until: number,
+  places: readonly number[] | null,
 ): Promise<boolean> {
   const rows = await query.query(sql`
-    UPDATE subscription SET batch_end = ${until} WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND status = 'active'
-    RETURNING firm`);
+    UPDATE subscription SET batch_end = ${until}, lane_places = ${places === null ? null : encodeIntegerArray(places)}::bigint[]
+    WHERE firm = ${firm} AND id = ${id} AND delivered = ${delivered} AND batch_end IS NOT DISTINCT FROM ${batchEnd}::bigint
+      AND replays = ${replays} AND status = 'active' RETURNING firm`);
   return rows.length > 0;
 }
 
-/** Notes that the endpoint accepted the events up to `until`. True: there are more, or something else has changed. */
-export async function noteDelivered(
-  query: Queryable,
+/** Statements that keep an attempt in the place of the oldest, for a transaction that holds the state. */
+export function keepAttempt(firm: number, id: string, attempt: DeliveryAttempt): readonly Sql[] {
+  return [
+    sql`UPDATE subscription SET tries = GREATEST(tries, ${attempt.number}) WHERE firm = ${firm} AND id = ${id}`,
+    keepRow(firm, id, attempt, null),
+  ];
+}
+
+function keepRow(firm: number, id: string, attempt: DeliveryAttempt, retryMs: number | null): Sql {
+  const { number, kind, atMs, tookMs, firstEvent, lastEvent, status, reason } = attempt;
+  return sql`
+    INSERT INTO subscription_attempt (firm, subscription, place, number, kind, at, took, first_event, last_event, status, reason, retry)
+    VALUES (${firm}, ${id}, ${number % attemptsMax}, ${number}, ${kind}, ${atMs}, ${tookMs}, ${firstEvent}, ${lastEvent}, ${status}, ${reason},
+      ${retryMs})
+    ON CONFLICT (firm, subscription, place) DO UPDATE SET number = excluded.number, kind = excluded.kind, at = excluded.at,
+      took = excluded.took, first_event = excluded.first_event, last_event = excluded.last_event, status = excluded.status,
+      reason = excluded.reason, retry = excluded.retry`;
+}
+
+/**
+ * What changes with an attempt, and the attempt: all or nothing. Where the change changes nothing the attempt is not kept, since another
+ * process has come further.
+ * @param change what becomes of the state of its subscription, with `tries`
+ * @returns what the change returns
+ */
+async function keepWith<Row extends object>(
+  database: Database,
   firm: number,
   id: string,
-  { from, until, nowMs }: { readonly from: number; readonly until: number; readonly nowMs: number },
+  { attempt, retryMs = null }: { readonly attempt: DeliveryAttempt; readonly retryMs?: number | null },
+  change: Sql,
+): Promise<readonly Row[]> {
+  return await database.transaction(firm, async (tx) => {
+    const rows = await tx.query<Row>(change);
+    if (rows.length > 0) await tx.query(keepRow(firm, id, attempt, retryMs));
+    return rows;
+  });
+}
+
+/** Which events were delivered. */
+interface Delivered {
+  readonly from: number;
+  readonly until: number;
+  readonly nowMs: number;
+}
+
+/**
+ * Notes that the endpoint accepted the events up to `until`, and keeps the attempt. Where events are to be told again since the state
+ * was read, nothing is noted.
+ * @param attempt absent: no message was sent for it
+ * @returns true: there are more, or something else has changed
+ */
+export async function noteDelivered(
+  database: Database,
+  firm: number,
+  { id, replays }: Pick<SubscriptionState, 'id' | 'replays'>,
+  { from, until, nowMs }: Delivered,
+  attempt: DeliveryAttempt | undefined,
 ): Promise<boolean> {
-  const [row] = await query.query<{ hasMore: boolean }>(sql`
-    UPDATE subscription SET delivered = ${until}, batch_end = NULL, sent = ${nowMs}, failing = NULL, retry = NULL, attempts = 0
-    WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND status = 'active' RETURNING events > delivered AS "hasMore"`);
+  const change = sql`
+    UPDATE subscription SET delivered = ${until}, batch_end = NULL, lane_places = NULL, sent = ${nowMs}, failing = NULL, retry = NULL,
+      attempts = 0, tries = GREATEST(tries, ${attempt?.number ?? 0})
+    WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND replays = ${replays} AND status = 'active'
+    RETURNING events > delivered AS "hasMore"`;
+  const [row] =
+    attempt === undefined
+      ? await database.forFirm(firm).query<{ hasMore: boolean }>(change)
+      : await keepWith<{ hasMore: boolean }>(database, firm, id, { attempt }, change);
   return row?.hasMore ?? true;
 }
 
-/** Notes that the endpoint did not accept a notification, unless another process has come further meanwhile. */
-export async function noteFailed(
-  query: Queryable,
+/**
+ * Notes that the endpoint accepted the events of a lane up to `last`, and keeps the attempt. False: they are told again, since something
+ * else was asked for, or another process has come further.
+ */
+export async function noteLane(
+  database: Database,
   firm: number,
-  { id, status, delivered }: Pick<SubscriptionState, 'id' | 'status' | 'delivered'>,
-  { retryMs, nowMs }: { readonly retryMs: number; readonly nowMs: number },
+  { id, replays }: Pick<SubscriptionState, 'id' | 'replays'>,
+  { from, until, nowMs, lane, last }: Delivered & { readonly lane: number; readonly last: number },
+  attempt: DeliveryAttempt,
+): Promise<boolean> {
+  const change = sql`
+    UPDATE subscription SET lane_places[${lane + 1}::int] = ${last}, sent = ${nowMs}, failing = NULL, retry = NULL, attempts = 0,
+      tries = GREATEST(tries, ${attempt.number})
+    WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND batch_end = ${until} AND replays = ${replays} AND status = 'active'
+      AND lane_places[${lane + 1}::int] < ${last} RETURNING firm`;
+  return (await keepWith(database, firm, id, { attempt }, change)).length > 0;
+}
+
+/** How the subscription stood when an attempt began: where it stands otherwise, another process has come further. */
+type Stood = Pick<SubscriptionState, 'id' | 'status' | 'delivered'>;
+
+function standsStill(firm: number, { id, status, delivered }: Stood): Sql {
+  return sql`firm = ${firm} AND id = ${id} AND status = ${status} AND delivered = ${delivered}`;
+}
+
+/** Keeps an attempt that decides nothing, unless another process has come further meanwhile. */
+export async function noteAttempt(
+  database: Database,
+  firm: number,
+  stood: Stood,
+  attempt: DeliveryAttempt,
 ): Promise<void> {
-  await query.query(sql`
-    UPDATE subscription SET attempts = attempts + 1, failing = COALESCE(failing, ${nowMs}), retry = ${retryMs}
-    WHERE firm = ${firm} AND id = ${id} AND status = ${status} AND delivered = ${delivered}`);
+  const change = sql`
+    UPDATE subscription SET tries = GREATEST(tries, ${attempt.number}) WHERE ${standsStill(firm, stood)} RETURNING firm`;
+  await keepWith(database, firm, stood.id, { attempt }, change);
+}
+
+/** Notes that the endpoint did not accept a notification, with the attempt, unless another process has come further meanwhile. */
+export async function noteFailed(
+  database: Database,
+  firm: number,
+  stood: Stood,
+  { retryMs, nowMs }: { readonly retryMs: number; readonly nowMs: number },
+  attempt: DeliveryAttempt,
+): Promise<void> {
+  const change = sql`
+    UPDATE subscription SET attempts = attempts + 1, failing = COALESCE(failing, ${nowMs}), retry = ${retryMs},
+      tries = GREATEST(tries, ${attempt.number})
+    WHERE ${standsStill(firm, stood)} RETURNING firm`;
+  await keepWith(database, firm, stood.id, { attempt, retryMs }, change);
 }

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import { findObject, findProperty, findText, listObjects, listTexts } from '../../search/json-values.ts';
 import { parseParameters } from '../../search/query/query-string.ts';
-import { backportExtensions } from './names.ts';
+import { backportExtensions, concurrencyExtension } from './names.ts';
 import { findTopic, type Topic } from './topics.ts';
 
 export type PayloadContent = 'empty' | 'id-only' | 'full-resource';
@@ -27,6 +27,8 @@ export interface SubscriptionDefinition {
   /** Sealed (channel-headers.ts). */
   readonly headers: readonly string[];
   readonly maxCount: number;
+  /** Notifications at the same time, of different resources; absent: one after another. */
+  readonly concurrency?: number;
   readonly timeoutSeconds: number;
   readonly heartbeatSeconds?: number;
   readonly endMs?: number;
@@ -34,17 +36,25 @@ export interface SubscriptionDefinition {
 
 export const maxCountMax = 100;
 export const timeoutSecondsMax = 15;
+/** Lanes of a subscription. */
+const concurrencyMax = 10;
 const heartbeatSecondsMin = 10;
 const heartbeatSecondsMax = 86_400;
 const criteriaCharactersMax = 1_000;
+const filterCharactersMax = 1_000;
 const filtersMax = 10;
 const filterValuesMax = 20;
 
-const mediaTypes: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json']);
+/** Of payloads, with the version of FHIR that may be named: https://hl7.org/fhir/R4/versioning.html#mt-version */
+const mediaTypePattern = /^application\/(?:fhir\+)?(?:json|xml)(?: *; *fhirVersion *= *([^;\s]{1,20}))?$/;
+const fhirVersion = '4.0';
 
-/** Parameters that say how results are returned, or cost more than a change may: no criteria have them. */
+/** Parameters that say how results are returned: no criteria have them. */
 const refusedParameters =
-  /^(?:_(?:count|sort|total|summary|elements|format|pretty|cursor|include|revinclude|contained|containedType|filter|text|content|query|list|has|score|type)\b|page$)/;
+  /^(?:_(?:count|sort|total|summary|elements|format|pretty|cursor|include|revinclude|contained|containedType|query|score|type)\b|page$)/;
+
+/** Parameters that ask about other resources, or look at all words of one. */
+const costlyParameters = /^_(?:has|list|filter|text|content)\b/;
 
 /** @throws PraxisError `rule-broken` that names the element */
 export function readDefinition(resource: JsonObject): SubscriptionDefinition {
@@ -73,6 +83,9 @@ const refusedChannels: Readonly<Record<string, string>> = {
 function requireChannelType(channel: JsonObject | undefined): void {
   const type = findText(channel, 'type') ?? '';
   if (type !== 'rest-hook') refuseElement('channel.type', refusedChannels[type] ?? 'is rest-hook');
+  const extensions = listObjects(findProperty(channel, '_type'), 'extension');
+  if (extensions.some(({ url }) => url === backportExtensions.channelType))
+    refuseElement('channel.type.extension', 'names a channel of its own, and only those of channel.type are served');
 }
 
 function readTopic(
@@ -83,14 +96,20 @@ function readTopic(
     findTopic(url) ?? refuseElement('criteria', 'names no topic of this service: metadata lists its topics');
   if (extensions.length > filtersMax) refuseElement('criteria.extension', `has ${filtersMax} filters at most`);
   const texts = extensions.map((extension) => findText(extension, 'valueString') ?? '');
+  if (texts.some((text) => text.length > filterCharactersMax))
+    refuseElement('criteria.extension', `has ${filterCharactersMax} characters at most`);
   return { topic: url, type: topic.type, filters: texts.flatMap((text) => readFilter(topic, text)) };
 }
 
+/** `Type?code=value`, as a search, or the code alone: https://hl7.org/fhir/uv/subscriptions-backport/STU1.1/components.html */
 function readFilter(topic: Topic, text: string): SubscriptionDefinition['filters'] {
-  const [type = '', query = ''] = splitOnce(text, '?');
+  const [type, query = ''] = text.includes('?') ? splitOnce(text, '?') : [topic.type, text];
   if (type !== topic.type || query === '')
     refuseElement('criteria.extension', `begins with ${topic.type}?, as a search of the type of the topic`);
-  const parameters = parseParameters(query);
+  const prefix = `${topic.type}.`;
+  const parameters = parseParameters(query).map(
+    ([name, value]) => [name.startsWith(prefix) ? name.slice(prefix.length) : name, value] as const,
+  );
   if (parameters.length > filtersMax) refuseElement('criteria.extension', `names ${filtersMax} parameters at most`);
   return parameters.map(([code, value]) => {
     if (!topic.filters.includes(code))
@@ -108,8 +127,13 @@ function readSearch(criteria: string): Pick<SubscriptionDefinition, 'type' | 'cr
     refuseElement('criteria', 'is a search of one type, such as Patient?active=true, or the URL of a topic');
   const parameters = parseParameters(query ?? '');
   for (const [name] of parameters) {
+    if (costlyParameters.test(name))
+      refuseElement('criteria', `has ${name}, which costs too much for each change: name parameters of ${type} itself`);
     if (refusedParameters.test(name))
-      refuseElement('criteria', `has ${name}, which criteria do not take: they say which resources are meant`);
+      refuseElement(
+        'criteria',
+        `has ${name}, which is about the answer of a search: criteria say which resources are meant`,
+      );
     if (name.includes('.'))
       refuseElement(
         'criteria',
@@ -122,14 +146,14 @@ function readSearch(criteria: string): Pick<SubscriptionDefinition, 'type' | 'cr
 function readChannel(channel: JsonObject | undefined, isTopic: boolean) {
   const endpoint = findText(channel, 'endpoint') ?? refuseElement('channel.endpoint', 'is missing');
   const mediaType = findText(channel, 'payload');
-  if (mediaType !== undefined && !mediaTypes.has(mediaType))
-    refuseElement('channel.payload', 'is application/fhir+json, or absent for notifications without content');
+  if (mediaType !== undefined) requireMediaType(mediaType);
   const content = readContent(channel, mediaType, isTopic);
-  const maxCount = readExtension(channel, 'maxCount', 'valuePositiveInt', 1, maxCountMax);
-  const timeoutSeconds = readExtension(channel, 'timeout', 'valueUnsignedInt', 1, timeoutSecondsMax);
+  const maxCount = readExtension(channel, backportExtensions.maxCount, 'valuePositiveInt', 1, maxCountMax);
+  const concurrency = readExtension(channel, concurrencyExtension, 'valuePositiveInt', 1, concurrencyMax);
+  const timeoutSeconds = readExtension(channel, backportExtensions.timeout, 'valueUnsignedInt', 1, timeoutSecondsMax);
   const heartbeatSeconds = readExtension(
     channel,
-    'heartbeatPeriod',
+    backportExtensions.heartbeatPeriod,
     'valueUnsignedInt',
     heartbeatSecondsMin,
     heartbeatSecondsMax,
@@ -140,9 +164,22 @@ function readChannel(channel: JsonObject | undefined, isTopic: boolean) {
     ...(mediaType === undefined ? {} : { mediaType }),
     headers: listTexts(channel, 'header'),
     maxCount: maxCount ?? maxCountMax,
+    ...(concurrency === undefined || concurrency === 1 ? {} : { concurrency }),
     timeoutSeconds: timeoutSeconds ?? timeoutSecondsMax,
     ...(heartbeatSeconds === undefined ? {} : { heartbeatSeconds }),
   };
+}
+
+function requireMediaType(text: string): void {
+  const match = mediaTypePattern.exec(text);
+  if (match === null)
+    refuseElement(
+      'channel.payload',
+      'is application/fhir+json or application/fhir+xml, or absent for notifications without content',
+    );
+  const [, version = fhirVersion] = match;
+  if (version !== fhirVersion)
+    refuseElement('channel.payload', `names FHIR ${version}: notifications are of fhirVersion=${fhirVersion}`);
 }
 
 const contents: readonly PayloadContent[] = ['empty', 'id-only', 'full-resource'];
@@ -164,16 +201,16 @@ function readContent(channel: JsonObject | undefined, mediaType: string | undefi
 
 function readExtension(
   channel: JsonObject | undefined,
-  name: 'maxCount' | 'timeout' | 'heartbeatPeriod',
+  url: string,
   member: string,
   min: number,
   max: number,
 ): number | undefined {
-  const extension = listObjects(channel, 'extension').find(({ url }) => url === backportExtensions[name]);
+  const extension = listObjects(channel, 'extension').find((each) => each.url === url);
   if (extension === undefined) return undefined;
   const value: JsonValue | undefined = extension[member];
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  return refuseElement('channel.extension', `${backportExtensions[name]} has ${member} from ${min} to ${max}`);
+  return refuseElement('channel.extension', `${url} has ${member} from ${min} to ${max}`);
 }
 
 function readEnd(resource: JsonObject): Pick<SubscriptionDefinition, 'endMs'> {

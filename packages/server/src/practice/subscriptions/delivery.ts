@@ -2,28 +2,40 @@
  * Delivery: what is due for one subscription is done, by the rights of its application at this moment. Nothing is sent under rights
  * that are no longer those of its run; whatever an endpoint does is noted, and tried again (docs/decisions/0309).
  */
-import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import { sql } from '../../database/sql.ts';
-import { openAudit } from '../../engine/audit-recorder.ts';
+import { type Audit, openAudit } from '../../engine/audit-recorder.ts';
 import type { InteractionContext } from '../../engine/context.ts';
-import type { KeptConnections } from '../../outbound/kept-connections.ts';
-import { type MessageOutcome, postSigned } from '../../outbound/webhook.ts';
+import { jobLimits } from '../../limits/budgets.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import type { FeatureServices } from '../feature.ts';
 import type { RecentRights } from './acting.ts';
-import { computePauseMs, computeWindowMs, handshakesMax, noteBatch, noteDelivered, noteFailed } from './attempts.ts';
-import { openHeaders } from './channel-headers.ts';
+import {
+  computeAskedMs,
+  computePauseMs,
+  computeWindowMs,
+  type DeliveryAttempt,
+  describeOutcome,
+  handshakesMax,
+  keepAttempt,
+  noteAttempt,
+  noteBatch,
+  noteDelivered,
+  noteFailed,
+  noteLane,
+} from './attempts.ts';
 import { type DueSubscription, releaseDue } from './due.ts';
+import { type Batch, type LaneRoom, runLanes, type Told, windowMax, withLanes } from './lanes.ts';
 import { reasonTexts, storeStatus } from './lifecycle.ts';
-import { buildNotification, type NotificationType, type ShownEvent, showEvents } from './notification.ts';
+import { isAccepted, type Sending, send, type Tried } from './message.ts';
+import { type ShownEvent, showEvents } from './notification.ts';
 import { eventsKeptMs } from './retention.ts';
-import { computeSecret } from './secret.ts';
 import {
   activate,
   type EndReason,
   endRun,
   listOwnEvents,
+  type SubscriptionEvent,
   type SubscriptionState,
   stateColumns,
   unsearchable,
@@ -36,20 +48,16 @@ const turnsMax = 10;
 const toldAttempts = 2;
 
 /** A subscription that is being attended to. */
-interface Attended {
-  readonly services: FeatureServices;
-  readonly due: DueSubscription;
-  readonly state: SubscriptionState;
+interface Attended extends Sending {
   readonly rights: RecentRights;
-  readonly signal: AbortSignal;
-  readonly connections: KeptConnections;
+  readonly room: LaneRoom;
 }
 
 /** Whether there may be more to do for it at once. */
 type Next = 'more' | 'nothing';
 
 /** How notifications are sent, and under which rights. */
-export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections'> {
+export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections' | 'room'> {
   /** Whether another process may have taken the subscription meanwhile: it is no longer for this one to give it back. */
   readonly isLost: () => boolean;
 }
@@ -61,7 +69,10 @@ export async function attend(services: FeatureServices, due: DueSubscription, se
   let next: Next = 'more';
   for (let turn = 1; next === 'more' && turn <= turnsMax && !signal.aborted; turn += 1) {
     const state = await readState(services, due);
-    next = state === undefined ? 'nothing' : await attendWithRights({ services, due, state, ...sender });
+    next =
+      state === undefined
+        ? 'nothing'
+        : await attendWithRights({ services, due, state, tries: { last: state.tries }, ...sender });
   }
   if (!isLost()) await releaseDue(database, due.firm, due.id, clock.now());
 }
@@ -110,12 +121,18 @@ async function attendOnce(attended: Attended): Promise<Next> {
   return await beat(attended, context);
 }
 
-async function end({ services, due, state }: Attended, status: 'error' | 'off', reason: EndReason): Promise<Next> {
+/** @param last the attempt for which it ends */
+async function end(
+  { services, due, state }: Attended,
+  status: 'error' | 'off',
+  reason: EndReason,
+  last?: DeliveryAttempt,
+): Promise<Next> {
   const keepsEvents = reason === 'undeliverable';
   const nowMs = services.clock.now();
-  const changes = endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs);
-  const place = { id: due.firm, environment: due.environment, prefix: due.prefix };
-  await storeStatus(services, place, state, { status, error: reasonTexts[reason] }, changes);
+  const kept = last === undefined ? [] : keepAttempt(due.firm, state.id, last);
+  const changes = [...kept, ...endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs)];
+  await storeStatus(services, placeOf(due), state, { status, error: reasonTexts[reason] }, changes);
   return 'nothing';
 }
 
@@ -139,14 +156,15 @@ async function shakeHands(attended: Attended, context: InteractionContext): Prom
   const { services, due, state, signal } = attended;
   const nowMs = services.clock.now();
   const id = `hs_${state.id}_${state.attempts}_${nowMs}`;
-  const outcome = await send(attended, context, { type: 'handshake', id, nowMs }, []);
+  const tried = await send(attended, context, { type: 'handshake', id, nowMs }, []);
   if (signal.aborted) return 'nothing';
-  if (isAccepted(outcome)) {
-    const changes = activate(due.firm, state.id, context.policy.fingerprint, nowMs);
+  if (isAccepted(tried)) {
+    const kept = keepAttempt(due.firm, state.id, tried.attempt);
+    const changes = [...kept, ...activate(due.firm, state.id, context.policy.fingerprint, nowMs)];
     return (await storeStatus(services, placeOf(due), state, { status: 'active' }, changes)) ? 'more' : 'nothing';
   }
-  if (state.attempts + 1 >= handshakesMax) return await end(attended, 'error', 'handshake-failed');
-  return await fail(attended, outcome);
+  if (state.attempts + 1 >= handshakesMax) return await end(attended, 'error', 'handshake-failed', tried.attempt);
+  return await fail(attended, tried);
 }
 
 function placeOf({ firm: id, environment, prefix }: DueSubscription) {
@@ -158,10 +176,10 @@ async function beat(attended: Attended, context: InteractionContext): Promise<Ne
   const { heartbeatSeconds } = state.definition;
   const nowMs = services.clock.now();
   if (heartbeatSeconds === undefined || state.sentMs + heartbeatSeconds * 1000 > nowMs) return 'nothing';
-  const outcome = await send(attended, context, { type: 'heartbeat', id: `hb_${state.id}_${nowMs}`, nowMs }, []);
+  const tried = await send(attended, context, { type: 'heartbeat', id: `hb_${state.id}_${nowMs}`, nowMs }, []);
   if (signal.aborted) return 'nothing';
-  if (!isAccepted(outcome)) return await fail(attended, outcome);
-  return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs });
+  if (!isAccepted(tried)) return await fail(attended, tried);
+  return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
 }
 
 /**
@@ -170,138 +188,158 @@ async function beat(attended: Attended, context: InteractionContext): Promise<Ne
  */
 async function deliver(attended: Attended, context: InteractionContext): Promise<Next> {
   const { services, due, state, signal } = attended;
-  const { definition, delivered: from } = state;
+  const { delivered: from, batchEnd } = state;
   const query = services.database.forFirm(due.firm);
-  const isTopic = definition.topic !== undefined;
-  // R4's own criteria send one resource a request, or say that something has changed, however much.
-  const max = isTopic || definition.content === 'empty' ? definition.maxCount : 1;
-  const until = state.batchEnd ?? Math.min(from + max, state.events);
-  if (state.batchEnd !== until && !(await noteBatch(query, due.firm, state.id, from, until))) return 'nothing';
+  const { max, lanes } = computeShape(state);
+  const isNoted = batchEnd !== null;
+  const until = batchEnd ?? Math.min(from + (lanes > 1 ? windowMax(lanes, max) : max), state.events);
+  const begun = lanes > 1 ? Array.from({ length: lanes }, () => from) : null;
+  const places = isNoted ? state.lanePlaces : begun;
+  if (!isNoted && !(await noteBatch(query, due.firm, state, until, places))) return 'nothing';
   const nowMs = services.clock.now();
   const wanted = { from: from + 1, until, limit: until - from };
   const events = await listOwnEvents(services.store, context.scope, state.id, wanted);
-  const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id: state.id, versionId: '' });
-  const shown = await showEvents(audit.inside, events, definition.content);
+  if (places !== null) return await deliverInLanes(attended, context, { from, until, nowMs, events, places, max });
+  const message = await showMessage(attended, context, events);
+  const { shown } = message;
   const last = shown.length < events.length ? (shown.at(-1)?.event.number ?? until) : until;
   // They are too long for one notification: the next turn has those that fit.
-  if (last < until) return (await noteBatch(query, due.firm, state.id, from, last)) ? 'more' : 'nothing';
+  if (last < until)
+    return (await noteBatch(query, due.firm, { ...state, batchEnd: until }, last, null)) ? 'more' : 'nothing';
+  const tried = await tell(attended, message, `${from + 1}-${last}`, nowMs);
+  if (signal.aborted) return 'nothing';
+  if (tried !== undefined && !isAccepted(tried)) return await fail(attended, tried);
+  return await succeed(attended, { from, until: last, nowMs: services.clock.now() }, tried?.attempt);
+}
+
+/** Events of a notification, and lanes: R4's own criteria send one resource a request, or say that something has changed, however much. */
+function computeShape({ definition: { topic, content, maxCount, concurrency = 1 } }: SubscriptionState) {
+  if (topic !== undefined) return { max: maxCount, lanes: concurrency };
+  return content === 'empty' ? { max: maxCount, lanes: 1 } : { max: 1, lanes: concurrency };
+}
+
+/** What a notification is about to say, and under which rights. */
+interface ShownMessage {
+  readonly context: InteractionContext;
+  readonly audit: Audit;
+  /** Those whose contents fit into it. */
+  readonly shown: readonly ShownEvent[];
+}
+
+async function showMessage(
+  { state: { id, definition } }: Attended,
+  context: InteractionContext,
+  events: readonly SubscriptionEvent[],
+): Promise<ShownMessage> {
+  const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id, versionId: '' });
+  return { context, audit, shown: await showEvents(audit.inside, events, definition.content) };
+}
+
+/**
+ * Sends what the ledger has first. Undefined: what was to be told is no longer kept.
+ * @param range names the events in the id of the message: the same have the same, and others when they are told again
+ */
+async function tell(
+  attended: Attended,
+  { context, audit, shown }: ShownMessage,
+  range: string,
+  nowMs: number,
+): Promise<Tried | undefined> {
+  const { services, due, state } = attended;
   for (const { event } of shown) if (getTypeName(event.rtype) === 'Patient') audit.inside.note.patients.add(event.id);
   audit.answered({ status: 200 });
   await services.ledger.keep(due.firm, context.trail);
-  const outcome =
-    shown.length === 0
-      ? ({ kind: 'answered', status: 204 } as const) // what was to be told is no longer kept
-      : await send(
-          attended,
-          context,
-          { type: 'event-notification', id: `ev_${state.id}_${from + 1}-${last}`, nowMs },
-          shown,
-        );
-  if (signal.aborted) return 'nothing';
-  if (!isAccepted(outcome)) return await fail(attended, outcome);
-  return await succeed(attended, { from, until: last, nowMs: services.clock.now() });
+  if (shown.length === 0) return undefined;
+  const again = state.replays === 0 ? '' : `_r${state.replays}`;
+  const id = `ev_${state.id}_${range}${again}`;
+  return await send(attended, context, { type: 'event-notification', id, nowMs }, shown);
 }
 
-function isAccepted(outcome: MessageOutcome): boolean {
-  return outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
+/** The events that are told in lanes, how far each lane is, and as of when. */
+interface LaneWindow {
+  readonly from: number;
+  readonly until: number;
+  readonly nowMs: number;
+  readonly events: readonly SubscriptionEvent[];
+  readonly places: readonly number[];
+  /** Events of a notification. */
+  readonly max: number;
+}
+
+/** Events of one resource are told one after another, those of others at the same time (docs/decisions/0323). */
+async function deliverInLanes(
+  attended: Attended,
+  context: InteractionContext,
+  { from, until, nowMs, events, places, max }: LaneWindow,
+): Promise<Next> {
+  const { services, due, state, signal, room } = attended;
+  const lanes = places.length;
+  const tellBatch = async (batch: Batch, lane: number): Promise<Told<Tried>> => {
+    // Each has rows of its own in the ledger, and a budget of its own.
+    const own = { ...context, trail: [], budget: services.openBudget(context.scope, jobLimits) };
+    const message = await showMessage(attended, own, batch);
+    const last = message.shown.at(-1)?.event.number ?? until;
+    const tried = await tell(attended, message, `${batch[0].number}-${last}_of${lanes}`, nowMs);
+    if (tried === undefined || signal.aborted) return undefined;
+    if (!isAccepted(tried)) return { failed: tried };
+    const note = { from, until, nowMs: services.clock.now(), lane, last };
+    return (await noteLane(services.database, due.firm, state, note, tried.attempt)) ? { last } : undefined;
+  };
+  const { failed, hasMoved, isDone } = await withLanes(room, lanes, (atOnce) =>
+    runLanes({ events, places, max, atOnce }, tellBatch),
+  );
+  if (signal.aborted) return 'nothing';
+  if (hasMoved) await tellRecovered(attended);
+  const now = hasMoved ? { ...attended, state: { ...state, attempts: 0, failingMs: null } } : attended;
+  if (failed.length > 0) return await failMany(now, failed);
+  if (!isDone) return hasMoved ? 'more' : 'nothing';
+  return await succeed(now, { from, until, nowMs: services.clock.now() }, undefined);
+}
+
+/** Each attempt is kept; that which says most decides what is next. */
+async function failMany(attended: Attended, failed: readonly Tried[]): Promise<Next> {
+  const { services, due, state } = attended;
+  const weigh = ({ outcome }: Tried): number => {
+    if (outcome.kind !== 'answered') return 0;
+    return outcome.status === 410 ? Number.MAX_SAFE_INTEGER : (outcome.retryAfterSeconds ?? 0);
+  };
+  const [worst, ...others] = failed.toSorted((left, right) => weigh(right) - weigh(left));
+  for (const { attempt } of others) await noteAttempt(services.database, due.firm, state, attempt);
+  return worst === undefined ? 'nothing' : await fail(attended, worst);
 }
 
 async function succeed(
-  { services, due, state }: Attended,
+  attended: Attended,
   delivered: Parameters<typeof noteDelivered>[3],
+  attempt: DeliveryAttempt | undefined,
 ): Promise<Next> {
-  const hasMore = await noteDelivered(services.database.forFirm(due.firm), due.firm, state.id, delivered);
-  if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
+  const { services, due, state } = attended;
+  const hasMore = await noteDelivered(services.database, due.firm, state, delivered, attempt);
+  await tellRecovered(attended);
   return hasMore ? 'more' : 'nothing';
 }
 
+/** The resource says no longer that its endpoint fails. */
+async function tellRecovered({ services, due, state }: Attended): Promise<void> {
+  if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
+}
+
 /** Notes the failure and when to try again; 410 and the end of the time for that end the run. */
-async function fail(attended: Attended, outcome: MessageOutcome): Promise<Next> {
+async function fail(attended: Attended, { outcome, attempt }: Tried): Promise<Next> {
   const { services, due, state } = attended;
   const nowMs = services.clock.now();
   const { deliveryPauseMs: firstMs } = services;
-  if (outcome.kind === 'answered' && outcome.status === 410) return await end(attended, 'off', 'gone');
+  if (outcome.kind === 'answered' && outcome.status === 410) return await end(attended, 'off', 'gone', attempt);
   const failingMs = state.failingMs ?? nowMs;
   if (state.status === 'active' && nowMs - failingMs >= computeWindowMs(firstMs))
-    return await end(attended, 'error', 'undeliverable');
-  const asked = outcome.kind === 'answered' && isBusy(outcome.status) ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  const pauseMs = Math.max(computePauseMs(firstMs, state.attempts + 1), Math.min(asked, retryAfterMaxMs));
-  const tell = state.attempts + 1 === toldAttempts && state.status === 'active';
-  if (tell) {
-    const error = `failing since ${new Date(failingMs).toISOString()}: the endpoint ${describe(outcome)}`;
+    return await end(attended, 'error', 'undeliverable', attempt);
+  const pauseMs = Math.max(computePauseMs(firstMs, state.attempts + 1), computeAskedMs(outcome));
+  const isTold = state.attempts + 1 === toldAttempts && state.status === 'active';
+  if (isTold) {
+    const error = `failing since ${new Date(failingMs).toISOString()}: the endpoint ${describeOutcome(outcome)}`;
     await storeStatus(services, placeOf(due), state, { status: 'active', error }, []);
   }
-  await noteFailed(services.database.forFirm(due.firm), due.firm, state, { retryMs: nowMs + pauseMs, nowMs });
+  const next = { retryMs: nowMs + pauseMs, nowMs };
+  await noteFailed(services.database, due.firm, state, next, attempt);
   return 'nothing';
-}
-
-/** An endpoint may ask for a day. */
-const retryAfterMaxMs = 24 * 60 * 60 * 1000;
-
-function isBusy(status: number): boolean {
-  return status === 429 || status === 503;
-}
-
-function describe(outcome: MessageOutcome): string {
-  return outcome.kind === 'answered' ? `answered ${outcome.status}` : outcome.reason;
-}
-
-/** What is sent: which kind, under which `webhook-id`, and as of when. */
-interface Message {
-  readonly type: NotificationType;
-  readonly id: string;
-  readonly nowMs: number;
-}
-
-async function send(
-  { services, due, state, signal, connections }: Attended,
-  context: InteractionContext,
-  { type, id, nowMs }: Message,
-  shown: readonly ShownEvent[],
-): Promise<MessageOutcome> {
-  const { definition, secret, previousSecretEndsMs } = state;
-  const { scope, secrets } = context;
-  const numbers = previousSecretEndsMs !== null && previousSecretEndsMs > nowMs ? [secret, secret - 1] : [secret];
-  const { url, method, body } = formMessage(context, state, type, shown);
-  const loopback = services.limits.outboundLoopback?.includes(due.environment) === true;
-  return await postSigned(
-    {
-      url,
-      method,
-      body,
-      headers: {
-        ...openHeaders({ scope, secrets, id: state.id }, definition.headers),
-        ...(body.length === 0 ? {} : { 'content-type': 'application/fhir+json' }),
-      },
-      secrets: numbers.map((number) => computeSecret(secrets, scope, state.id, number)),
-      id,
-      timestamp: Math.floor(nowMs / 1000),
-      timeoutMs: definition.timeoutSeconds * 1000,
-    },
-    { loopback, signal, connections },
-  );
-}
-
-/** Where it goes and what is in it: https://hl7.org/fhir/R4/subscription.html#2.46.7.1 */
-function formMessage(
-  context: InteractionContext,
-  state: SubscriptionState,
-  type: NotificationType,
-  shown: readonly ShownEvent[],
-): { readonly url: string; readonly method: 'POST' | 'PUT'; readonly body: Buffer } {
-  const { topic, endpoint } = state.definition;
-  if (topic !== undefined) {
-    const bundle = buildNotification(
-      context,
-      { ...state, status: type === 'handshake' ? 'requested' : 'active' },
-      type,
-      shown,
-    );
-    return { url: endpoint, method: 'POST', body: Buffer.from(unwrapDisclosed(bundle)) };
-  }
-  const [first] = shown;
-  if (first?.resource === undefined) return { url: endpoint, method: 'POST', body: Buffer.alloc(0) };
-  const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${getTypeName(first.event.rtype)}/${first.event.id}`;
-  return { url: url.href, method: 'PUT', body: Buffer.from(unwrapDisclosed(first.resource)) };
 }

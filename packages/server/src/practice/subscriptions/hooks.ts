@@ -27,7 +27,7 @@ import { readDefinition, refuseElement, type SubscriptionDefinition } from './de
 import { listTopicGrants, toLocalReference } from './matching.ts';
 import { backportProfiles, secretExtension, topicExtension } from './names.ts';
 import { computeSecret } from './secret.ts';
-import { keepSubscription, removeSubscription } from './store.ts';
+import { countOwnStates, keepSubscription, removeSubscription } from './store.ts';
 import { findTopic, topics } from './topics.ts';
 
 export const subscriptionHooks: ResourceHooks = {
@@ -190,9 +190,22 @@ async function wrapStore(
   return await store.transaction(scope, async (inside) => {
     const before = write.expectedVersion === 0 ? undefined : await inside.read(scope, write.type, write.id);
     const outcome = await work({ ...context, store: inside });
-    if (outcome.outcome === 'written') await inside.change(scope, [...listChanges(context, write, before)]);
+    if (outcome.outcome !== 'written') return outcome;
+    const changes = listChanges(context, write, before);
+    await inside.change(scope, [...changes]);
+    if (changes.length > 0 && write.content !== null) await requireRoom({ ...context, store: inside });
     return outcome;
   });
+}
+
+/** What was written is undone where there are too many. @throws PraxisError `rule-broken` */
+async function requireRoom({ store, scope, limits }: StoringContext): Promise<void> {
+  const max = limits?.subscriptionsMax;
+  if (max === undefined || (await countOwnStates(store, scope)) <= max) return;
+  refuseElement(
+    'status',
+    `is requested, but the application has ${max} Subscriptions at this firm, the most that it may: set one to off, or delete it`,
+  );
 }
 
 function listChanges(context: StoringContext, write: ResourceWrite, before: StoredResource | undefined) {

@@ -3,7 +3,7 @@
  * number of processes together. Where no subscription is active the database is asked once in a while whether one is; while
  * changes come it is asked every few milliseconds, by one statement for all firms (docs/decisions/0309).
  */
-
+import { setTimeout as delay } from 'node:timers/promises';
 import { buildJsonRequest } from '../../base/worst-case.ts';
 import type { Database } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
@@ -11,14 +11,19 @@ import type { Job, Progress } from '../../jobs/jobs.ts';
 import { openKeptConnections } from '../../outbound/kept-connections.ts';
 import type { FeatureServices } from '../feature.ts';
 import { openRecentRights, type RecentRights } from './acting.ts';
-import { admitNext, type Feeds, listFeeds, openKnown } from './admission.ts';
+import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admission.ts';
 import { attend } from './delivery.ts';
 import { claimDue, type DueSubscription, leaseMs, renewLeases } from './due.ts';
+import { openLaneRoom } from './lanes.ts';
 import { askedChannel } from './store.ts';
 
 /** Pauses between two looks: while changes come, and while none do; each look without any makes the pause longer. */
 const busyPauseMs = 40;
 const idlePauseMs = 400;
+
+/** Firms whose changes are looked at at the same time, and how long a look waits for them, in ms. */
+const lookingMax = 4;
+const lookMs = 100;
 
 /** Where no subscription is active: until one is asked for, which a notification tells; this is for those that are lost. */
 const sleepMs = 5_000;
@@ -64,10 +69,10 @@ function openSubscriptionsJob(services: FeatureServices): Job {
     await sending.renew();
     const looked = await looking.look();
     const taken = await sending.claim();
-    const isBusy = looked.hasMoved || taken > 0 || sending.count() > 0;
+    const isBusy = looked.hasMoved || looked.isWaiting || taken > 0 || sending.count() > 0;
     pauseMs = isBusy ? busyPauseMs : looked.isAsleep ? sleepMs : Math.min(idlePauseMs, pauseMs * 2);
     if (looked.hasMore) return 'more';
-    return taken > 0 || sending.count() > 0 ? 'waiting' : 'done';
+    return looked.isWaiting || taken > 0 || sending.count() > 0 ? 'waiting' : 'done';
   };
 
   return {
@@ -86,6 +91,7 @@ function openSubscriptionsJob(services: FeatureServices): Job {
     },
     async stop() {
       await sending.stop();
+      await looking.stop();
       await asking.stop();
     },
   };
@@ -96,40 +102,86 @@ interface Looked {
   readonly isAsleep: boolean;
   readonly hasMoved: boolean;
   readonly hasMore: boolean;
+  /** Changes of some firm are still looked at. */
+  readonly isWaiting: boolean;
 }
 
-/** Looking at the changes of all firms with subscriptions. */
+/**
+ * Looking at the changes of all firms with subscriptions: of some at the same time, so that a firm whose searches take long holds
+ * up no other.
+ */
 function openLooking(services: FeatureServices, rights: RecentRights) {
   const { database, log } = services;
   const known = openKnown(rights);
+  const waiting = new Map<number, Feed>();
+  const underWay = new Map<number, Promise<void>>();
   let seen: Omit<Feeds, 'feeds'> | undefined;
   let lookedMs = performance.now();
+  let looks = 0;
+  let told = { hasMoved: false, hasMore: false };
+
+  const admit = async (feed: Feed): Promise<void> => {
+    const look = looks;
+    try {
+      const progress = await admitNext(services, feed, known);
+      if (progress === 'more' || progress === 'raced') told.hasMore = true;
+      if (progress !== 'still') told.hasMoved = true;
+      // Looks in between passed it over.
+      if (look !== looks) seen = undefined;
+    } catch (error) {
+      seen = undefined;
+      log.error({ err: error, firm: feed.firm }, 'changes could not be looked at for subscriptions and will be again');
+    }
+  };
+
+  const begin = (): void => {
+    for (const [firm, feed] of waiting) {
+      if (underWay.size >= lookingMax) return;
+      waiting.delete(firm);
+      const done = admit(feed).finally(() => {
+        underWay.delete(firm);
+        begin();
+      });
+      underWay.set(firm, done);
+    }
+  };
+
+  /** Waits for those under way, and not for long for one of them. */
+  const settle = async (): Promise<void> => {
+    const ended = new AbortController();
+    const over = delay(lookMs, true, { signal: ended.signal }).catch(() => true);
+    for (let isOver = false; underWay.size > 0 && !isOver; )
+      isOver = await Promise.race([over, ...[...underWay.values()].map((each) => each.then(() => false))]);
+    ended.abort();
+  };
+
   return {
     async look(): Promise<Looked> {
-      const looked = { isAsleep: false, hasMoved: false, hasMore: false };
       const { feeds, ...now } = await listFeeds(database);
-      if (feeds.length === 0) return { ...looked, isAsleep: true };
+      if (feeds.length === 0) {
+        waiting.clear();
+        return { isAsleep: true, hasMoved: false, hasMore: false, isWaiting: underWay.size > 0 };
+      }
+      looks += 1;
       const before = seen;
       seen = now;
       // A subscription that began meanwhile has its place before what comes next, so nothing is missed by not looking.
-      const isSpared = performance.now() - lookedMs < sparedMaxMs;
-      if (isSpared && before?.isSettled === true && before.next === seen.next) return looked;
-      lookedMs = performance.now();
-      for (const feed of feeds) {
-        try {
-          const progress = await admitNext(services, feed, known);
-          if (progress === 'more' || progress === 'raced') looked.hasMore = true;
-          if (progress !== 'still') looked.hasMoved = true;
-        } catch (error) {
-          seen = undefined;
-          log.error(
-            { err: error, firm: feed.firm },
-            'changes could not be looked at for subscriptions and will be again',
-          );
-        }
+      const isSpared =
+        performance.now() - lookedMs < sparedMaxMs && before?.isSettled === true && before.next === now.next;
+      if (!isSpared) {
+        lookedMs = performance.now();
+        for (const feed of feeds) if (!underWay.has(feed.firm)) waiting.set(feed.firm, feed);
       }
+      begin();
+      await settle();
+      const looked = { ...told, isAsleep: false, isWaiting: waiting.size > 0 || underWay.size > 0 };
+      told = { hasMoved: false, hasMore: false };
       if (looked.hasMore) seen = undefined;
       return looked;
+    },
+    async stop(): Promise<void> {
+      waiting.clear();
+      await Promise.all(underWay.values());
     },
   };
 }
@@ -139,6 +191,7 @@ function openSending(services: FeatureServices, rights: RecentRights) {
   const { database, clock, log } = services;
   const stopping = new AbortController();
   const connections = openKeptConnections();
+  const room = openLaneRoom();
   const underWay = new Map<
     string,
     { readonly due: DueSubscription; readonly lost: AbortController; done: Promise<void> }
@@ -152,7 +205,7 @@ function openSending(services: FeatureServices, rights: RecentRights) {
     // Taken again by this process: whoever had it before has lost it.
     underWay.get(key)?.lost.abort();
     const signal = AbortSignal.any([stopping.signal, lost.signal]);
-    entry.done = attend(services, due, { rights, signal, connections, isLost: () => lost.signal.aborted })
+    entry.done = attend(services, due, { rights, signal, connections, room, isLost: () => lost.signal.aborted })
       .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
       .finally(() => {
         if (underWay.get(key) === entry) underWay.delete(key);

@@ -31,7 +31,7 @@ export const reasonTexts: Readonly<Record<EndReason, string>> = {
   gone: 'gone: the endpoint answered 410',
   end: 'end: the time of the subscription is over',
   requested: 'requested: the application ended it',
-  suspended: 'suspended: the practice or the operator of the service ended it',
+  suspended: 'suspended: the practice, the operator of the service or the vendor of the application ended it',
 };
 
 export interface StatusChange {

@@ -6,6 +6,8 @@ const backport = 'http://hl7.org/fhir/uv/subscriptions-backport';
 
 /** Extensions of a Subscription by the guide. */
 export const backportExtensions = {
+  /** Of channel.type: a channel that R4 does not name. */
+  channelType: `${backport}/StructureDefinition/backport-channel-type`,
   /** Of criteria: a filter, as a search of the type of the topic. */
   filterCriteria: `${backport}/StructureDefinition/backport-filter-criteria`,
   /** Of channel: seconds between two notifications, at most. */
@@ -34,3 +36,6 @@ export const backportOperations = {
 
 /** Of the answer to a create: the secret by which notifications are signed; it is told once. */
 export const secretExtension = 'https://praxis.health/fhir/StructureDefinition/subscription-secret';
+
+/** Of channel: notifications that may be under way at the same time, each of other resources. */
+export const concurrencyExtension = 'https://praxis.health/fhir/StructureDefinition/subscription-max-concurrency';

@@ -15,6 +15,7 @@ import { readTextInput, readTextInputs } from '../../operations/input.ts';
 import { declareInput, declareOutput, type Operation, type OperationRequest } from '../../operations/operation.ts';
 import { refuseParameter } from '../../operations/parameter-problem.ts';
 import { buildParametersResponse, buildResourceResponse } from '../../operations/result.ts';
+import { getTypeName } from '../../storage/rows.ts';
 import { maxCountMax, type PayloadContent } from './definition.ts';
 import { backportOperations } from './names.ts';
 import { buildNotification, buildStatus, showEvents } from './notification.ts';
@@ -95,6 +96,8 @@ async function answerEvents(context: InteractionContext, request: OperationReque
   const wanted = { from, until, limit: maxCountMax };
   const events = await listOwnEvents(context.store, context.scope, state.id, wanted);
   const shown = await showEvents(context, events, content);
+  if (content !== 'empty')
+    for (const { event } of shown) if (getTypeName(event.rtype) === 'Patient') context.note?.patients.add(event.id);
   return buildResourceResponse(buildNotification(context, state, 'query-event', shown, content));
 }
 

@@ -41,8 +41,14 @@ export interface SubscriptionState {
   readonly secret: number;
   readonly previousSecretEndsMs: number | null;
   readonly admits: boolean;
-  /** The practice or the operator has ended it. */
+  /** The practice, the operator or the vendor has ended it. */
   readonly suspended: boolean;
+  /** Attempts to reach the endpoint so far. */
+  readonly tries: number;
+  /** How often events were told again since somebody asked for it. */
+  readonly replays: number;
+  /** Of events up to `batchEnd` that are told in lanes: the last of each lane that was delivered. */
+  readonly lanePlaces: readonly number[] | null;
 }
 
 export interface SubscriptionEvent {
@@ -56,7 +62,8 @@ export interface SubscriptionEvent {
 
 export const stateColumns: Sql = sql`id, application, status, reason, definition, policy, entries, events, delivered, batch_end AS "batchEnd",
   sent AS "sentMs", failing AS "failingMs", retry AS "retryMs", ended AS "endedMs", attempts, secret,
-  previous_secret_ends AS "previousSecretEndsMs", admits, suspended`;
+  previous_secret_ends AS "previousSecretEndsMs", admits, suspended OR vendor_suspended AS suspended, tries, replays,
+  to_jsonb(lane_places) AS "lanePlaces"`;
 
 /** Writes of resources change nothing of it. */
 const reading: StatementOptions = { standsApart: true, idempotent: true };
@@ -74,6 +81,12 @@ export interface AskedSubscription {
   readonly nowMs: number;
 }
 
+/** Notifications have as many events as before. */
+const cutsAlike: Sql = sql`(subscription.definition->'maxCount', subscription.definition->'concurrency',
+    subscription.definition->'topic', subscription.definition->'content')
+  IS NOT DISTINCT FROM (excluded.definition->'maxCount', excluded.definition->'concurrency',
+    excluded.definition->'topic', excluded.definition->'content')`;
+
 /** Statements that keep what an application asks for. Its handshake is due at once. */
 export function keepSubscription({ firm, application }: TenantScope, asked: AskedSubscription): readonly Sql[] {
   const { id, status, definition, entries, beginsAnew, nowMs } = asked;
@@ -88,7 +101,9 @@ export function keepSubscription({ firm, application }: TenantScope, asked: Aske
       VALUES (${firm}, ${id}, ${application}, ${nowMs}, ${status}, ${isOff ? 'requested' : null}, ${held},
         ${sql.json(definition)}, ${definition.endMs ?? null}, ${isOff ? nowMs : null})
       ON CONFLICT (firm, id) DO UPDATE SET status = excluded.status, reason = excluded.reason, entries = excluded.entries,
-        definition = excluded.definition, ends = excluded.ends, ended = excluded.ended, attempts = 0, retry = NULL, failing = NULL`,
+        definition = excluded.definition, ends = excluded.ends, ended = excluded.ended, attempts = 0, retry = NULL, failing = NULL,
+        batch_end = CASE WHEN ${cutsAlike} THEN subscription.batch_end END,
+        lane_places = CASE WHEN ${cutsAlike} THEN subscription.lane_places END`,
     ...(stops ? dropEvents(firm, id) : []),
     recount(firm),
     ...(isOff
@@ -156,12 +171,13 @@ function stopAdmitting(firm: number, id: string): Sql {
 /** The events of a run that has ended are told to nobody any more; their numbers are not given again. */
 function dropEvents(firm: number, id: string): readonly Sql[] {
   return [
-    sql`UPDATE subscription SET delivered = events, batch_end = NULL WHERE firm = ${firm} AND id = ${id}`,
+    sql`UPDATE subscription SET delivered = events, batch_end = NULL, lane_places = NULL WHERE firm = ${firm} AND id = ${id}`,
     sql`DELETE FROM subscription_event WHERE firm = ${firm} AND subscription = ${id}`,
   ];
 }
 
-function putDue(firm: number, application: number, id: string, dueMs: number): Sql {
+/** Something is to be done for it then, or earlier. */
+export function putDue(firm: number, application: number, id: string, dueMs: number): Sql {
   return sql`
     INSERT INTO subscription_due (firm, id, application, due) VALUES (${firm}, ${id}, ${application}, ${dueMs})
     ON CONFLICT (firm, id) DO UPDATE SET due = LEAST(subscription_due.due, excluded.due)`;
@@ -185,7 +201,8 @@ export function activate(firm: number, id: string, policy: string, nowMs: number
     sql`
       UPDATE subscription SET status = 'active', reason = NULL, policy = ${policy},
         delivered = CASE WHEN policy <> ${policy} THEN events ELSE delivered END,
-        batch_end = CASE WHEN policy <> ${policy} THEN NULL ELSE batch_end END, sent = ${nowMs}, failing = NULL, retry = NULL,
+        batch_end = CASE WHEN policy <> ${policy} THEN NULL ELSE batch_end END,
+        lane_places = CASE WHEN policy <> ${policy} THEN NULL ELSE lane_places END, sent = ${nowMs}, failing = NULL, retry = NULL,
         ended = NULL, attempts = 0, admits = true
       WHERE firm = ${firm} AND id = ${id}`,
     recount(firm),
@@ -245,6 +262,17 @@ export async function listOwnStates(
   return rows.flatMap(({ id, ...state }) => (id === null ? [] : [{ ...state, id }]));
 }
 
+/** How many subscriptions of this application are not off. */
+export async function countOwnStates(store: StatementRunner, scope: TenantScope): Promise<number> {
+  const { firm, application } = scope;
+  const statement = sql`
+    SELECT e.epoch, (
+      SELECT count(*)::int FROM subscription WHERE firm = ${firm} AND application = ${application} AND status <> 'off') AS count
+    FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  const [row] = await store.run<{ readonly count: number }>(scope, statement, reading);
+  return row?.count ?? 0;
+}
+
 /** Events of a subscription of this application from `from` to `until`, in order. */
 export async function listOwnEvents(
   store: StatementRunner,
@@ -264,7 +292,7 @@ export async function listOwnEvents(
   return rows.flatMap(({ number, ...event }) => (number === null ? [] : [{ ...event, number }]));
 }
 
-export const eventColumns: Sql = sql`number, at AS "atMs", rtype, id, vid, kind`;
+const eventColumns: Sql = sql`number, at AS "atMs", rtype, id, vid, kind`;
 
 /** The next secret of a subscription of this application, valid at once; the one before stays so for a while. */
 export async function rotateSecret(
@@ -280,56 +308,4 @@ export async function rotateSecret(
       WHERE firm = ${firm} AND id = ${id} AND application = ${application} RETURNING secret`,
   ]);
   return row?.secret;
-}
-
-/** A subscription as the practice sees it. */
-export interface ShownSubscription {
-  readonly id: string;
-  readonly application: string;
-  readonly status: SubscriptionStatus;
-  readonly reason: EndReason | null;
-  readonly about: string;
-  readonly endpoint: string;
-  readonly content: string;
-  readonly events: number;
-  readonly waiting: number;
-  readonly failingSinceMs: number | null;
-  readonly suspended: boolean;
-}
-
-/** Those of all applications at the firm, by id. @param scope of the operator of the service */
-export async function listAllStates(
-  store: StatementRunner,
-  scope: TenantScope,
-  limit: number,
-): Promise<readonly ShownSubscription[]> {
-  const { firm, application } = scope;
-  const statement = sql`
-    SELECT e.epoch, s.* FROM access_epoch e LEFT JOIN LATERAL (
-      SELECT s.id, a.name AS application, s.status, s.reason, COALESCE(s.definition->>'topic', s.definition->>'type') AS about,
-        s.definition->>'endpoint' AS endpoint, s.definition->>'content' AS content, s.events, s.events - s.delivered AS waiting,
-        s.failing AS "failingSinceMs", s.suspended
-      FROM subscription s JOIN application a ON a.id = s.application
-      WHERE s.firm = ${firm} ORDER BY s.id LIMIT ${limit} OFFSET 0) s ON true
-    WHERE e.firm = ${firm} AND e.application = ${application} ORDER BY s.id`;
-  type Row = Omit<ShownSubscription, 'id'> & { readonly id: string | null };
-  const rows = await store.run<Row>(scope, statement, reading);
-  return rows.flatMap(({ id, epoch: _epoch, ...shown }) => (id === null ? [] : [{ id, ...shown }]));
-}
-
-/** Ends a subscription of any application, or lets it be asked for again. False: there is none. */
-export async function setSuspended(
-  store: StatementRunner,
-  scope: TenantScope,
-  id: string,
-  isSuspended: boolean,
-  nowMs: number,
-): Promise<boolean> {
-  const rows = await store.change(scope, [
-    sql`UPDATE subscription SET suspended = ${isSuspended} WHERE firm = ${scope.firm} AND id = ${id} RETURNING 1 AS changed`,
-    ...(isSuspended
-      ? [sql`UPDATE subscription_due SET due = LEAST(due, ${nowMs}) WHERE firm = ${scope.firm} AND id = ${id}`]
-      : []),
-  ]);
-  return rows.length > 0;
 }

@@ -1,6 +1,7 @@
 /** What a practice keeps: calendars, holidays, value sets, charges, and what waits for it. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { sql } from '../../../src/database/sql.ts';
 import { plainCalendar, putPlaces } from '../../practice/calendars/world.ts';
 import { makeApplication, openCaller } from '../../support/service.ts';
 import { openAdministrator } from '../world.ts';
@@ -104,7 +105,7 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
     };
     const made = await (await openCaller(service, application, maple)).send('POST', 'Subscription', asked);
     const { items } = (await act(reception, 'subscriptions list', firm)).json;
-    const { status: _status, failingSince: _since, ...shown } = items[0];
+    const { status: _status, failingSince: _since, nextAttempt: _next, ...shown } = items[0];
     assert.deepEqual(shown, {
       id: made.json.id,
       application: 'Listener',
@@ -114,13 +115,64 @@ export function testPractice({ act, maple, now, operator, service }: Asking): vo
       content: 'empty',
       events: 0,
       waiting: 0,
+      keptFrom: null,
       suspended: false,
+      suspendedByVendor: false,
     });
+    assert.deepEqual(
+      (await act(reception, 'subscriptions show', [...firm, made.json.id])).json.endpoint,
+      shown.endpoint,
+    );
+    assert.equal((await act(operator, 'subscriptions all', ['sandbox'])).json.items[0].firm, 'maple');
+    await act(reception, 'subscriptions deliveries', [...firm, made.json.id]);
+    // Nothing has reached the endpoint, which is none: an event and a run are put there.
+    await service.database.owner.query(sql`
+      WITH run AS (UPDATE subscription SET status = 'active', admits = true, events = 1, delivered = 1 WHERE id = ${made.json.id} RETURNING firm)
+      INSERT INTO subscription_event (firm, subscription, number, at, rtype, id, vid, kind)
+      SELECT firm, ${made.json.id}, 1, 0, 1, 'p', 1, 'create' FROM run`);
+    const vendor = await openAdministrator(service, 'listener', 'vendor', { application: 'Listener' });
+    const listener = ['sandbox', 'Listener'];
+    const atFirm = [...listener, 'maple'];
+    await act(vendor, 'app subscriptions', listener);
+    await act(vendor, 'app subscriptions-at', atFirm);
+    await act(vendor, 'app deliveries', [...atFirm, made.json.id]);
+    await act(vendor, 'app replay', [...atFirm, made.json.id], { from: 1 });
+    await act(reception, 'subscriptions replay', [...firm, made.json.id], { from: 1 });
+    await act(vendor, 'app suspend-subscription', [...atFirm, made.json.id]);
+    await act(vendor, 'app resume-subscription', [...atFirm, made.json.id]);
     await act(reception, 'subscriptions suspend', [...firm, made.json.id]);
     await service.service.jobs.settle();
     const [ended] = (await act(operator, 'subscriptions list', firm)).json.items;
     assert.deepEqual([ended.status, ended.reason, ended.suspended], ['off', 'suspended', true]);
     await act(reception, 'subscriptions resume', [...firm, made.json.id]);
+  });
+
+  test('exports and imports: listed, shown and ended (jobs-of-files.test.ts has the rest)', async () => {
+    const firm = ['sandbox', 'maple'];
+    const reception = await openAdministrator(service, 'files', 'practice', { firm: 'maple' });
+    const application = await makeApplication(service, 'Exporter', ['acl/*'], [maple]);
+    const vendor = await openAdministrator(service, 'exporter', 'vendor', { application: 'Exporter' });
+    const exporter = await openCaller(service, application, maple);
+    for (let count = 0; count < 2; count += 1) await exporter.get('$export', { prefer: 'respond-async' });
+    const { items } = (await act(reception, 'exports list', firm)).json;
+    assert.equal(items.length, 2);
+    const own = ['sandbox', 'Exporter'];
+    await act(operator, 'exports all', ['sandbox']);
+    await act(reception, 'exports show', [...firm, items[0].id]);
+    await act(reception, 'exports cancel', [...firm, items[0].id]);
+    await act(vendor, 'app exports', own);
+    await act(vendor, 'app exports-at', [...own, 'maple']);
+    await act(vendor, 'app show-export', [...own, 'maple', items[1].id]);
+    await act(vendor, 'app cancel-export', [...own, 'maple', items[1].id]);
+    assert.deepEqual((await act(operator, 'exports list', firm)).json.items, []);
+    const run = '0193f2f0-0000-7000-8000-000000000009';
+    await service.database.owner.query(sql`
+      INSERT INTO import_run (begun, firm, files, bytes, id, holder, fingerprint)
+      VALUES (${service.clock.now()}, ${maple.id}, 1, 10, ${run}, ${run}, ${Buffer.alloc(32)})`);
+    assert.equal((await act(reception, 'imports list', firm)).json.items[0].id, run);
+    await act(operator, 'imports all', ['sandbox']);
+    assert.equal((await act(reception, 'imports show', [...firm, run])).json.state, 'unfinished');
+    await act(reception, 'imports cancel', [...firm, run]);
   });
 
   test('broken invariants: listed (broken-invariants.test.ts has the rest)', async () => {

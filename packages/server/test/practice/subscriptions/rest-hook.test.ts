@@ -1,6 +1,8 @@
 // rest-hook: the handshake, what is sent by both kinds of criteria, and what becomes of endpoints that fail.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { parseXml } from '@praxis/fhir';
+import { sql } from '../../../src/database/sql.ts';
 import { patient } from '../../support/records.ts';
 import { type Caller, makeApplication, makeFirm, openCaller } from '../../support/service.ts';
 import {
@@ -35,7 +37,22 @@ test('what must not be asked is refused, with the element and the rule', async (
     [{ ...base, criteria: 'Patient?nonsense=1' }, 'Subscription.criteria', /nonsense is not a search parameter/],
     [{ ...base, criteria: 'Patient?_include=Patient:link' }, 'Subscription.criteria', /has _include/],
     [{ ...base, criteria: 'Patient?_count=5' }, 'Subscription.criteria', /has _count/],
-    [{ ...base, criteria: 'Patient?organization.name=x' }, 'Subscription.criteria', /has the chain/],
+    [
+      { ...base, criteria: 'Patient?organization.name=x' },
+      'Subscription.criteria',
+      /has the chain organization.name, which costs/,
+    ],
+    [
+      { ...base, criteria: 'Patient?_has:Observation:patient:code=x' },
+      'Subscription.criteria',
+      /has _has:.*, which costs/,
+    ],
+    [
+      { ...base, criteria: 'Patient?_text=x' },
+      'Subscription.criteria',
+      /has _text, which costs too much for each change/,
+    ],
+    [{ ...base, criteria: 'Patient?_sort=name' }, 'Subscription.criteria', /has _sort, which is about the answer/],
     [{ ...base, criteria: 'Subscription?status=active' }, 'Subscription.criteria', /about Subscriptions/],
     [{ ...base, criteria: 'AuditEvent?type=rest' }, 'Subscription.criteria', /no changes are told/],
     [{ ...base, criteria: 'Nothing?a=b' }, 'Subscription.criteria', /no changes are told/],
@@ -49,7 +66,21 @@ test('what must not be asked is refused, with the element and the rule', async (
     [withChannel({ type: 'email' }), 'Subscription.channel.type', /email is not served/],
     [withChannel({ endpoint: 'http://example.com/' }), 'Subscription.channel.endpoint', /https/],
     [withChannel({ endpoint: 'https://10.0.0.1/' }), 'Subscription.channel.endpoint', /public Internet/],
-    [withChannel({ payload: 'text/plain' }), 'Subscription.channel.payload', /application\/fhir\+json/],
+    [
+      withChannel({ payload: 'text/plain' }),
+      'Subscription.channel.payload',
+      /application\/fhir\+json or application\/fhir\+xml/,
+    ],
+    [
+      withChannel({ payload: 'application/fhir+json; fhirVersion=4.3' }),
+      'Subscription.channel.payload',
+      /names FHIR 4.3/,
+    ],
+    [
+      subscriptionOf(`${topicBase}/patient-changed`, receiver.url, { filters: [`Patient?_id=${'a'.repeat(1_000)}`] }),
+      'Subscription.criteria.extension',
+      /has 1000 characters at most/,
+    ],
     [withChannel({ header: ['Host: x'] }), 'Subscription.channel.header', /may not be set: host/],
     [withChannel({ header: ['webhook-id: x'] }), 'Subscription.channel.header', /may not be set: webhook-id/],
     [withChannel({ header: ['no header'] }), 'Subscription.channel.header', /Name: value/],
@@ -221,4 +252,55 @@ test('410 ends it; 72 hours of failures put it in error, and what was missed com
   const told = receiver.received.at(-1);
   assert.ok(told);
   assert.equal(statusOf(told)['events-since-subscription-start'], '2');
+});
+
+test('the payload in XML: the same content as in JSON, of both kinds of criteria', async () => {
+  const xml = await openReceiver({ after });
+  const json = await openReceiver({ after });
+  const later = await openCaller(service, application, maple);
+  const content = 'full-resource';
+  for (const criteria of [`${topicBase}/patient-changed`, 'Patient?gender=unknown']) {
+    await subscribe(service, later, criteria, xml.url, { payload: 'application/fhir+xml', content });
+    await subscribe(service, later, criteria, json.url, { payload: fhirJson, content });
+  }
+  const made = await later.send('POST', 'Patient', { ...patient('Chalk'), gender: 'unknown' });
+  await settle(service);
+  for (const [method, path] of [
+    ['POST', '/hook'],
+    ['PUT', `/hook/Patient/${made.json.id}`],
+  ] as const) {
+    const [inXml] = xml.received.filter((each) => each.method === method && each.text.includes(made.json.id));
+    const [inJson] = json.received.filter((each) => each.method === method && each.text.includes(made.json.id));
+    assert.ok(inXml && inJson);
+    assert.deepEqual([inXml.path, inXml.headers['content-type']], [path, 'application/fhir+xml']);
+    const read = parseXml(inXml.text);
+    const resourceOf = (value: typeof inJson.json) => (method === 'PUT' ? value : value.entry[1].resource);
+    assert.deepEqual(JSON.parse(JSON.stringify(resourceOf(read))), resourceOf(inJson.json));
+  }
+  const [handshake] = xml.received;
+  assert.match(handshake?.text ?? '', /<valueCode value="handshake"\/>/);
+});
+
+test('what $events tells of patients is in the ledger with their ids, also where only ids are told', async () => {
+  const receiver = await openReceiver({ after });
+  const later = await openCaller(service, application, maple);
+  const { id } = await subscribe(service, later, `${topicBase}/patient-changed`, receiver.url, { payload: fhirJson });
+  const { json } = await later.send('POST', 'Patient', patient('Noted'));
+  await settle(service);
+  const answers = [
+    await later.get(`Subscription/${id}/$events?content=empty`),
+    await later.get(`Subscription/${id}/$events?content=id-only`),
+  ];
+  await service.service.parts.ledger.flush();
+  const noted = await Promise.all(
+    answers.map(({ headers }) =>
+      service.database.owner.query<{ patients: string | null }>(
+        sql`SELECT patients FROM audit_ledger WHERE request_id = ${headers.get('x-request-id') ?? ''} AND interaction = '$events'`,
+      ),
+    ),
+  );
+  assert.deepEqual(
+    noted.map((rows) => rows.map(({ patients }) => patients?.trim() ?? '')),
+    [[''], [json.id]],
+  );
 });

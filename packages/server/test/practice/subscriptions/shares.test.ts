@@ -1,6 +1,7 @@
 // Several processes, and endpoints that are slow: what one leaves is taken by another, and nobody waits for anybody else's endpoint.
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from '../../../src/database/sql.ts';
 import { patient } from '../../support/records.ts';
 import { makeApplication, makeFirm, openCaller } from '../../support/service.ts';
@@ -114,4 +115,44 @@ test('in a transaction a subscription is made with the rest, or not at all', asy
   assert.equal(made.status, 200, made.text);
   await settle(service);
   assert.equal(receiver.received.length >= 1, true);
+});
+
+test('a firm whose changes take long to look at holds up no other firm', async () => {
+  const slow = await openReceiver({ after });
+  const quick = await openReceiver({ after });
+  const cedar = await makeFirm(service, 'cedar');
+  const other = await makeApplication(service, 'At both', ['acl/*'], [maple, cedar]);
+  const [atMaple, atCedar] = [await openCaller(service, other, maple), await openCaller(service, other, cedar)];
+  await subscribe(service, atMaple, topic, slow.url);
+  await subscribe(service, atCedar, topic, quick.url);
+  const { owner } = service.database;
+  await owner.query(sql`
+    CREATE FUNCTION look_long() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NEW.firm = (SELECT min(d.firm) FROM subscription_feed d) THEN
+        PERFORM pg_advisory_xact_lock(16);
+      END IF;
+      RETURN NEW;
+    END $$`);
+  await owner.query(
+    sql`CREATE TRIGGER look_long BEFORE INSERT ON subscription_event FOR EACH ROW EXECUTE FUNCTION look_long()`,
+  );
+  // Made first, the firm with the lowest number is looked at first, and its events cannot be stored while the lock is held.
+  assert.ok(maple.id < cedar.id);
+  let settled: Promise<void> | undefined;
+  await owner.transaction(undefined, async (tx) => {
+    await tx.query(sql`SELECT pg_advisory_xact_lock(16)`);
+    // Nothing is looked at before this transaction has ended, so one look finds both.
+    await owner.transaction(undefined, async (oldest) => {
+      await oldest.query(sql`SELECT pg_current_xact_id()`);
+      await atCedar.send('POST', 'Patient', patient('Quick'));
+      await atMaple.send('POST', 'Patient', patient('Long'));
+    });
+    settled = settle(service);
+    while (quick.received.length < 2) await delay(5);
+    assert.equal(slow.received.length, 1);
+  });
+  await settled;
+  assert.equal(slow.received.length, 2);
+  await owner.query(sql`DROP TRIGGER look_long ON subscription_event`);
 });

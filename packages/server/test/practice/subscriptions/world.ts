@@ -43,7 +43,8 @@ export async function openReceiver(t: Lifetime): Promise<Receiver> {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
       const { method, url: path, headers } = request;
-      received.push({ method, path, headers, text, json: text === '' ? undefined : JSON.parse(text) });
+      const json = text.startsWith('{') ? JSON.parse(text) : undefined;
+      received.push({ method, path, headers, text, json });
       const { status, headers: more = {} } = answers.shift() ?? { status: 200 };
       if (status !== 0) response.writeHead(status, more).end();
     });

@@ -1,0 +1,143 @@
+/**
+ * One message of a subscription: the request that it is sent by, in the media type that the subscriber named and signed by its
+ * secrets, and the attempt that is told of it.
+ */
+import { isJsonObject, type JsonLimits, parseJsonInParts, toXmlParts } from '@praxis/fhir';
+import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
+import type { InteractionContext } from '../../engine/context.ts';
+import type { KeptConnections } from '../../outbound/kept-connections.ts';
+import { type MessageOutcome, postSigned } from '../../outbound/webhook.ts';
+import { getTypeName } from '../../storage/rows.ts';
+import type { FeatureServices } from '../feature.ts';
+import type { DeliveryAttempt } from './attempts.ts';
+import { openHeaders } from './channel-headers.ts';
+import type { DueSubscription } from './due.ts';
+import { buildNotification, type NotificationType, type ShownEvent } from './notification.ts';
+import { computeSecret } from './secret.ts';
+import type { SubscriptionState } from './store.ts';
+
+/** For which subscription, and how. */
+export interface Sending {
+  readonly services: FeatureServices;
+  readonly due: DueSubscription;
+  readonly state: SubscriptionState;
+  /** Number of the last attempt. */
+  readonly tries: { last: number };
+  readonly signal: AbortSignal;
+  readonly connections: KeptConnections;
+}
+
+/** What is sent: which kind, under which `webhook-id`, and as of when. */
+interface Message {
+  readonly type: DeliveryAttempt['kind'];
+  readonly id: string;
+  readonly nowMs: number;
+}
+
+/** What came of a message, and the attempt as it is kept. */
+export interface Tried {
+  readonly outcome: MessageOutcome;
+  readonly attempt: DeliveryAttempt;
+}
+
+export function isAccepted({ outcome }: Tried): boolean {
+  return outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
+}
+
+export async function send(
+  { services, due, state, tries, signal, connections }: Sending,
+  context: InteractionContext,
+  { type, id, nowMs }: Message,
+  shown: readonly ShownEvent[],
+): Promise<Tried> {
+  const { definition, secret, previousSecretEndsMs } = state;
+  const { scope, secrets } = context;
+  const numbers = previousSecretEndsMs !== null && previousSecretEndsMs > nowMs ? [secret, secret - 1] : [secret];
+  const { url, method, body, contentType } = await formMessage(context, state, type, shown);
+  const loopback = services.limits.outboundLoopback?.includes(due.environment) === true;
+  const begunMs = performance.now();
+  const outcome = await postSigned(
+    {
+      url,
+      method,
+      body,
+      headers: {
+        ...openHeaders({ scope, secrets, id: state.id }, definition.headers),
+        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      },
+      secrets: numbers.map((number) => computeSecret(secrets, scope, state.id, number)),
+      id,
+      timestamp: Math.floor(nowMs / 1000),
+      timeoutMs: definition.timeoutSeconds * 1000,
+    },
+    { loopback, signal, connections },
+  );
+  const attempt: DeliveryAttempt = {
+    number: ++tries.last,
+    kind: type,
+    atMs: nowMs,
+    tookMs: Math.round(performance.now() - begunMs),
+    firstEvent: shown[0]?.event.number ?? null,
+    lastEvent: shown.at(-1)?.event.number ?? null,
+    status: outcome.kind === 'answered' ? outcome.status : null,
+    reason: outcome.kind === 'answered' ? null : outcome.reason,
+  };
+  return { outcome, attempt };
+}
+
+interface FormedMessage {
+  readonly url: string;
+  readonly method: 'POST' | 'PUT';
+  readonly body: Buffer;
+  /** Absent: there is no body. */
+  readonly contentType?: string;
+}
+
+/** Where it goes and what is in it: https://hl7.org/fhir/R4/subscription.html#2.46.7.1 */
+async function formMessage(
+  context: InteractionContext,
+  state: SubscriptionState,
+  type: NotificationType,
+  shown: readonly ShownEvent[],
+): Promise<FormedMessage> {
+  const { topic, endpoint, mediaType } = state.definition;
+  if (topic !== undefined) {
+    const told = { ...state, status: type === 'handshake' ? ('requested' as const) : ('active' as const) };
+    const bundle = buildNotification(context, told, type, shown);
+    return { url: endpoint, method: 'POST', ...(await write(context, bundle, mediaType)) };
+  }
+  const [first] = shown;
+  if (first?.resource === undefined) return { url: endpoint, method: 'POST', body: Buffer.alloc(0) };
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${getTypeName(first.event.rtype)}/${first.event.id}`;
+  return { url: url.href, method: 'PUT', ...(await write(context, first.resource, mediaType)) };
+}
+
+/** What was disclosed is not bounded a second time. */
+const noLimits: JsonLimits = {
+  depthMax: Number.MAX_SAFE_INTEGER,
+  arrayLengthMax: Number.MAX_SAFE_INTEGER,
+  stringLengthMax: Number.MAX_SAFE_INTEGER,
+};
+
+const writingXml = { what: 'The notification in XML', cheaper: 'name application/fhir+json as the payload' };
+
+async function write(
+  { budget }: InteractionContext,
+  disclosed: Disclosed<string>,
+  mediaType: string | undefined,
+): Promise<Pick<FormedMessage, 'body' | 'contentType'>> {
+  const json = unwrapDisclosed(disclosed);
+  const contentType = mediaType ?? 'application/fhir+json';
+  if (!contentType.includes('xml')) return { body: Buffer.from(json), contentType };
+  const parsing = parseJsonInParts(json, noLimits);
+  let parsed = parsing.next();
+  for (; parsed.done !== true; parsed = parsing.next()) await budget.breathe(writingXml);
+  if (!isJsonObject(parsed.value)) throw new TypeError('a notification is a resource');
+  const texts: string[] = [];
+  for (const text of toXmlParts(parsed.value)) {
+    texts.push(text);
+    await budget.breathe(writingXml);
+  }
+  return { body: Buffer.from(texts.join('')), contentType };
+}
