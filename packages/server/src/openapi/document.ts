@@ -27,6 +27,7 @@ import { includeSchema, searchForms, searchParameterComponents, searchSchemas } 
 import { buildSuccessComponents } from './success-answers.ts';
 import { buildTokenExamples, buildTokenPaths, tokenSchemas, tokenTag } from './token-paths.ts';
 import { buildTypeSchemas } from './type-schemas.ts';
+import { buildWebhookExamples, buildWebhooks, type Webhooks, webhookSchemas } from './webhooks.ts';
 
 export interface DocumentFacts {
   readonly softwareVersion: string;
@@ -39,6 +40,7 @@ export interface DocumentFacts {
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly paths: Paths;
+  readonly webhooks: Webhooks;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly tags: readonly { readonly name: string; readonly description?: string }[];
   readonly [member: string]: unknown;
@@ -73,6 +75,7 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
         ...resourceTypesWithEndpoint.map((type) => ({ ...buildTypeOperationPaths(type), ...buildTypePaths(type) })),
       ),
     },
+    webhooks: buildWebhooks(),
     components: {
       securitySchemes,
       parameters: { ...requestParameterComponents(), ...typeParameter, ...searchParameterComponents() },
@@ -85,6 +88,7 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
         ...buildOwnTokenExamples(),
         ...buildDiscoveryExamples(),
         ...buildErrorExampleComponents(),
+        ...buildWebhookExamples(),
       },
       schemas: {
         ...tokenSchemas,
@@ -94,6 +98,7 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
         ...includeSchema,
         ...searchForms(),
         ...buildOperationInputSchemas(),
+        ...webhookSchemas,
         ...buildTypeSchemas(),
       },
     },

@@ -7,11 +7,13 @@ import { describedMethods, type PathItem } from './openapi.ts';
 /** The operations of a tag as a document of their own. */
 export function extractTag(document: OpenApiDocument, tag: string): OpenApiDocument {
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([, item]) => hasTag(item, tag)));
+  const webhooks = Object.fromEntries(Object.entries(document.webhooks).filter(([, item]) => hasTag(item, tag)));
   return {
     ...document,
     tags: document.tags.filter(({ name }) => name === tag),
     paths,
-    components: componentsOf(document, paths),
+    webhooks,
+    components: componentsOf(document, { paths, webhooks }),
   };
 }
 
@@ -19,10 +21,10 @@ function hasTag(item: PathItem, tag: string): boolean {
   return describedMethods.some((method) => item[method]?.tags.includes(tag) === true);
 }
 
-/** The security schemes, and what the paths refer to, directly or not. */
-function componentsOf({ components }: OpenApiDocument, paths: object): OpenApiDocument['components'] {
+/** The security schemes, and what the parts refer to, directly or not. */
+function componentsOf({ components }: OpenApiDocument, parts: object): OpenApiDocument['components'] {
   const needed = new Map<string, Record<string, unknown>>();
-  const waiting = referencesIn(paths);
+  const waiting = referencesIn(parts);
   for (let reference = waiting.pop(); reference !== undefined; reference = waiting.pop()) {
     const [kind = '', name = ''] = reference.split('/');
     const those = needed.get(kind) ?? {};
