@@ -38,12 +38,17 @@ function summary(): string {
 function clauseTable({ clauses, url }: Page): string {
   const rows = clauses.map((clause) => [
     code(clause.id),
-    `[#${clause.section}](${url}#${clause.section})`,
+    linkTo(url, clause),
     clause.level,
     clause.rule,
     resultOf(clause),
   ]);
   return table(['Case', 'Section', 'Level', 'Rule', 'Result'], rows);
+}
+
+/** To the section of the page, or of a page of the guide. */
+function linkTo(url: string, { section }: Clause): string {
+  return section.includes('#') ? `[${section}](${url}${section})` : `[#${section}](${url}#${section})`;
 }
 
 function resultOf({ check }: Clause): string {

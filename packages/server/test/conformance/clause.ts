@@ -23,7 +23,7 @@ export interface Departure {
 export interface Clause {
   /** Page, section, number; never used again for another clause. */
   readonly id: string;
-  /** Anchor on the page. */
+  /** Anchor on the page; of a guide, with the page: `channels.html#rest-hook`. */
   readonly section: string;
   readonly level: Level;
   /** What is demanded, in our own words. */

@@ -7,6 +7,7 @@ import { http } from './http.ts';
 import { json } from './json.ts';
 import { operations } from './operations.ts';
 import { search } from './search.ts';
+import { subscriptions } from './subscriptions.ts';
 import { xml } from './xml.ts';
 
-export const pages: readonly Page[] = [http, search, json, xml, bundle, operations, fhirpatch, bulkdata];
+export const pages: readonly Page[] = [http, search, json, xml, bundle, operations, fhirpatch, bulkdata, subscriptions];

@@ -25,7 +25,7 @@ export interface World extends Caller {
 }
 
 export async function openWorld(t: Lifetime): Promise<World> {
-  const service = await openTestService(t, { PRAXIS_CORS_ORIGINS: browserOrigin });
+  const service = await openTestService(t, { PRAXIS_CORS_ORIGINS: browserOrigin, PRAXIS_OUTBOUND_LOOPBACK: 'sandbox' });
   const firm = await makeFirm(service, 'maple');
   const caller = await openCaller(service, await makeApplication(service, 'Conformance', ['acl/*'], [firm]), firm);
   let count = 0;
