@@ -202,3 +202,31 @@ test('R4 criteria: resources at the same time, versions of one in order', async 
     assert.equal(numbers.at(-1), 2);
   }
 });
+
+test('who asks for resources while changes wait is told each of them, and none less', async () => {
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, 'Patient?gender=other', receiver.url);
+  await hold(id);
+  for (const name of ['One', 'Two', 'Three']) await caller.send('POST', 'Patient', patient(name, { gender: 'other' }));
+  await settle(service);
+  receiver.answers.push({ status: 500 });
+  await release(id);
+  await settle(service);
+  assert.deepEqual(
+    receiver.received.map(({ method }) => method),
+    ['POST', 'POST'],
+  );
+  const { json } = await caller.get(`Subscription/${id}`);
+  const asked = { ...json, status: 'requested', channel: { ...json.channel, payload } };
+  assert.equal((await caller.send('PUT', `Subscription/${id}`, asked)).status, 200);
+  await settle(service);
+  assert.deepEqual(
+    receiver.received.slice(2).map(({ method, json: told }) => [method, told?.name[0].family]),
+    [
+      ['POST', undefined],
+      ['PUT', 'One'],
+      ['PUT', 'Two'],
+      ['PUT', 'Three'],
+    ],
+  );
+});
