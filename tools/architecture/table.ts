@@ -174,6 +174,7 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   re2js: ['terminology'],
   'swagger-ui-dist': ['http'],
   'temporal-polyfill': ['base', 'synthetic'],
+  ws: ['http'],
 };
 
 /** Node modules → the modules of the server that may import them; those that are not listed are open to all. */

@@ -26,6 +26,7 @@ import { migrate } from './database/migrate.ts';
 import { runWithLock, type sessionLocks } from './database/session-lock.ts';
 import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
+import { drainServer } from './http/connections/drain-server.ts';
 import { openRequestPlaces, type RequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
 import { buildFirmBaseUrl, type Origins, openOrigins } from './http/origins.ts';
@@ -35,7 +36,8 @@ import { checkReadiness } from './http/pages/readiness.ts';
 import { openBodyAdmission } from './http/request/body-admission.ts';
 import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
-import { type Job, type Jobs, openJobs, runWhile } from './jobs/jobs.ts';
+import { openDeclaredJobs } from './jobs/declared-job.ts';
+import { type Job, type Jobs, openJobs } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
 import { type GivenKeys, readSecretKeys } from './keys/secret-keys.ts';
 import { openBruteForceLimit } from './limits/brute-force-limit.ts';
@@ -54,6 +56,7 @@ import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.
 import type { TokenService } from './oauth/token-service.ts';
 import { jobs as declaredJobs, type JobServices } from './practice/features.ts';
 import { registerPractice } from './practice/register.ts';
+import { openBindings } from './practice/subscriptions/sockets/bindings.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
 import { openValidator } from './validation/validation.ts';
@@ -250,6 +253,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     responseBudgets: openResponseBudgets(config),
     bodies,
     places,
+    bindings: openBindings(platform),
     jsonLimits: { depthMax, arrayLengthMax, stringLengthMax },
     compressor,
     administration: administrationOf(platform, { counters, remoteKeys, ledger, origins, openBudget }),
@@ -264,9 +268,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
   listening = options.acceptedAt ?? (await server.listen({ host: config.host, port: config.port }));
   const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
-  const ownJobs = [counters.exchange, openClockJob(database, clock), writeProbe.job];
-  const shared = jobsOf(platform, parts).map((job) => runWhile(options.runsJobs ?? (() => true), job));
-  const jobs = openJobs([...shared, ...(seals === undefined ? [] : [seals]), ...ownJobs], log);
+  const ownJobs = [seals ?? [], counters.exchange, openClockJob(database, clock), writeProbe.job].flat();
+  const jobs = openJobs([...jobsOf(platform, parts, options.runsJobs), ...ownJobs], log);
   return {
     origin: listening,
     parts,
@@ -275,7 +278,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     async drain(lingerMs = 0) {
       stopping.abort();
       await connections?.leave(lingerMs, config.drainMs);
-      await drain(server, config.drainMs);
+      await drainServer(server, config.drainMs);
       await jobs.stop();
       await parts.ledger.close();
       await seals?.finish();
@@ -322,8 +325,8 @@ function tokenEndpointsOf(
   });
 }
 
-/** Work beside the requests that one process does for all; several that do it at once waste work and do no harm. */
-function jobsOf(platform: Platform, parts: ServerServices): readonly Job[] {
+/** Work beside the requests. */
+function jobsOf(platform: Platform, parts: ServerServices, runsJobs: () => boolean = () => true): readonly Job[] {
   const { config, database, clock } = platform;
   const services: JobServices = {
     ...platform,
@@ -335,11 +338,12 @@ function jobsOf(platform: Platform, parts: ServerServices): readonly Job[] {
     validator: parts.validator,
     ledger: parts.ledger,
     applications: openApplicationSessions(database, clock),
+    bindings: parts.bindings,
     deliveryPauseMs: config.deliveryPauseMs,
     openBudget: parts.openBudget,
     baseUrlOf: (firm) => buildFirmBaseUrl(parts.origins, firm),
   };
-  return declaredJobs.flatMap(({ open }) => open(services) ?? []);
+  return openDeclaredJobs(declaredJobs, services, runsJobs);
 }
 
 function openPagesOf(
@@ -383,14 +387,4 @@ function sealing({ config, clock, log, secrets, database }: Platform, ledger: Le
   const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
   const key = openSealingKey(secrets);
   return openSealingJob({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
-}
-
-/** Connections that are still open after `drainMs` are cut, so that a silent client does not keep the process alive. */
-async function drain(
-  server: { readonly server: { closeAllConnections(): void }; close(): Promise<void> },
-  drainMs: number,
-): Promise<void> {
-  const limit = setTimeout(() => server.server.closeAllConnections(), drainMs);
-  await server.close();
-  clearTimeout(limit);
 }

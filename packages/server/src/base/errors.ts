@@ -56,6 +56,11 @@ export const errorTable = {
     issue: 'not-supported',
     meaning: 'The path exists, the method does not apply to it.',
   },
+  'upgrade-required': {
+    status: 426,
+    issue: 'not-supported',
+    meaning: 'The path takes websockets alone.',
+  },
   'method-unknown': { status: 501, issue: 'not-supported', meaning: 'HTTP defines no such method.' },
   'operation-unknown': { status: 404, issue: 'not-supported', meaning: 'This path has no such operation.' },
   'access-denied': {

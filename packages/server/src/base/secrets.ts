@@ -39,6 +39,7 @@ export const purposes = [
   'content-place',
   'webhook-secret',
   'webhook-header',
+  'websocket-token',
 ] as const;
 
 export type Purpose = (typeof purposes)[number];

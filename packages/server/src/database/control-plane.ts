@@ -33,6 +33,7 @@ export const controlPlaneTables: Readonly<Record<string, string>> = {
   occupancy_change: 'asked over all firms for those that have work waiting',
   waitlist_due: 'asked over all firms for those that have work waiting; holds times alone',
   subscription_feed: 'asked over all firms for those whose changes are looked at; holds places in the order of changes',
+  subscription_binding: 'asked over all firms for the sockets that a process holds; holds times alone',
   subscription_due: 'asked over all firms for subscriptions that something is to be done for; holds times alone',
   rate_counter: 'counters of the running minute, by API key, firm and address; no data',
   signing_key: 'belongs to a realm, not to a firm',

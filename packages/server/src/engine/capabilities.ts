@@ -14,6 +14,7 @@ import { listIncludes, listRevincludes } from '../search/includes/supported.ts';
 import { isSearchable } from '../search/query/query.ts';
 import { interactions } from './dispatch.ts';
 import { listHooks } from './hooks.ts';
+import { buildWebsocketUrl, websocketExtension } from './websocket-url.ts';
 import { isWritable } from './write/read-only-types.ts';
 
 export interface CapabilityFacts {
@@ -57,6 +58,7 @@ export function buildCapabilities(facts: CapabilityFacts, operations: readonly O
       rest: [
         {
           mode: 'server',
+          extension: [{ url: websocketExtension, valueUri: buildWebsocketUrl(facts.baseUrl) }],
           documentation: integrity,
           security: security(facts),
           resource: resources(operations).map((resource) => withOwn(resource, facts.own)),

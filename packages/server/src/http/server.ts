@@ -7,14 +7,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { unwrapDisclosed } from '../access/disclosure.ts';
 import type { Config } from '../base/config.ts';
-import { type ErrorCode, PraxisError } from '../base/errors.ts';
+import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import { makeUuid } from '../base/ids.ts';
-import { buildErrorOutcome } from '../engine/outcome.ts';
 import { listHeaders } from '../openapi/headers.ts';
-import { fhirJson } from './answer/answer-format.ts';
 import { isRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
+import { buildPlainAnswer } from './answer/plain-answer.ts';
 import { findAllowedOrigins, isPreflight, openPreflightRefusal, variesByOrigin } from './browsers.ts';
 import { watchSockets } from './connections/sockets.ts';
 import { answerContent } from './content/content-endpoint.ts';
@@ -25,7 +23,9 @@ import { refuseUnknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
+import { requireTenantPath } from './tenant.ts';
 import { answerLegacyToken, answerRealm } from './token-endpoints.ts';
+import { isSocketRequest, serveSockets } from './websocket/upgrades.ts';
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
@@ -47,7 +47,11 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
     },
     requestTimeout: 0, // by size: sockets.ts
     keepAliveTimeout: 72_000,
-    http: { maxHeaderSize: config.uriBytesMax + 32_768, headersTimeout: 60_000 },
+    http: {
+      maxHeaderSize: config.uriBytesMax + 32_768,
+      headersTimeout: 60_000,
+      shouldUpgradeCallback: isSocketRequest,
+    },
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     clientErrorHandler: (error, socket) => answerBrokenRequest(parts, error, socket),
@@ -57,6 +61,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
       return '/'; // its router refuses broken percent-escapes in words of its own
     },
   });
+  serveSockets(server.server, parts);
   watchTheDoor(server.server, parts); // before others listen for requests, too
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
@@ -104,26 +109,13 @@ function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices):
       refuse(error) {
         const { status } = error;
         parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status }, 0);
-        const { headers, body } = outcomeOf(error, security);
+        const { headers, body } = buildPlainAnswer(error, security);
         response.writeHead(status, headers);
         response.end(body);
       },
     });
   });
   server.once('close', () => parts.places.close());
-}
-
-/** What is answered without Fastify. */
-function outcomeOf(error: PraxisError, security: Readonly<Record<string, string>>, requestId = makeUuid()) {
-  const body = unwrapDisclosed(buildErrorOutcome(error));
-  const headers = {
-    'x-request-id': requestId,
-    ...security,
-    'content-type': fhirJson.contentType,
-    'content-length': Buffer.byteLength(body),
-    ...error.details.headers,
-  };
-  return { headers, body };
 }
 
 async function allowBrowsers(server: FastifyInstance, config: Config): Promise<void> {
@@ -190,6 +182,9 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
       return answerContent(parts, match, query, request, reply);
     case 'legacy-token':
       return answerLegacyToken(parts, match, request, reply);
+    case 'websocket':
+      await requireTenantPath(parts, match, request);
+      return refuseWithoutUpgrade();
     case 'smart-configuration':
     case 'protected-resource':
       return answerWellKnown(parts, match, request, reply);
@@ -203,6 +198,14 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
     case undefined:
       return refuseUnknownPath();
   }
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22 */
+function refuseWithoutUpgrade(): never {
+  return fail('upgrade-required', {
+    diagnostics: 'This path takes websockets alone: connect to it with wss, and send bind-with-token',
+    headers: { upgrade: 'websocket', connection: 'Upgrade' },
+  });
 }
 
 /** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
@@ -236,7 +239,7 @@ function answerBrokenRequest({ log, config }: ServerServices, error: ParserError
   const requestId = makeUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
   const refusal = new PraxisError(code, { diagnostics, headers: { connection: 'close', ...headers } });
-  const answer = outcomeOf(refusal, buildSecurityHeaders(config), requestId);
+  const answer = buildPlainAnswer(refusal, buildSecurityHeaders(config), requestId);
   const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${answer.body}`);
 }

@@ -18,6 +18,7 @@ import type { LegacyUseCounter } from '../oauth/legacy/use.ts';
 import type { Sessions } from '../oauth/session/sessions.ts';
 import type { SigningKeys } from '../oauth/signing/signing-keys.ts';
 import type { TokenEndpoints } from '../oauth/token-endpoint.ts';
+import type { Bindings } from '../practice/subscriptions/sockets/bindings.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { EnvironmentDirectory } from '../tenancy/environments.ts';
 import type { Validator } from '../validation/validation.ts';
@@ -47,6 +48,8 @@ export interface ServerServices {
   readonly responseBudgets: ResponseBudgets;
   readonly bodies: BodyAdmission;
   readonly places: RequestPlaces;
+  /** What websockets are bound to. */
+  readonly bindings: Bindings;
   readonly jsonLimits: JsonLimits;
   readonly openPages: PublicRoutes;
   readonly administration: Administration;

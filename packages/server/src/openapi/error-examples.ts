@@ -24,6 +24,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
     'The 1250 requests a minute of this API key are used up (costly ones count more than once): wait 60 s, until 2026-11-21T09:31:00.000Z',
   'type-unknown': 'Pacient is not a resource type with an endpoint in FHIR R4',
   'method-not-allowed': 'This path takes POST',
+  'upgrade-required': 'This path takes websockets alone: connect to it with wss, and send bind-with-token',
   'method-unknown': 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',
   'operation-unknown': '$book is not an operation of this path. Supported here: $everything, $export, $meta, $validate',
   'access-denied':

@@ -56,16 +56,25 @@ export async function listFirms(database: Database, environment: string): Promis
 
 /** @throws PraxisError `resource-not-found` naming firm and environment */
 export async function getFirm(database: Pick<Database, 'query'>, environment: string, prefix: string): Promise<Firm> {
-  const [firm] = await database.query<Firm>(
-    sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix} AND ${isKept}`,
-  );
   return (
-    firm ??
+    (await findFirm(database, environment, prefix)) ??
     fail('resource-not-found', {
       diagnostics: `firm ${prefix} does not exist in environment ${environment}`,
       expression: ['firm'],
     })
   );
+}
+
+/** Undefined: there is none. */
+export async function findFirm(
+  database: Pick<Database, 'query'>,
+  environment: string,
+  prefix: string,
+): Promise<Firm | undefined> {
+  const [firm] = await database.query<Firm>(
+    sql`${selectFirm} WHERE e.name = ${environment} AND f.prefix = ${prefix} AND ${isKept}`,
+  );
+  return firm;
 }
 
 /** Refuses every application at the firm from the next statement on; nothing is deleted. */

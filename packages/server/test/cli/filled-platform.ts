@@ -149,6 +149,10 @@ async function keepEvents({ store, database, clock }: Platform, firm: Firm): Pro
     sql`
       INSERT INTO subscription_event (firm, subscription, number, at, rtype, id, vid, kind)
       VALUES (${firm.id}, 's', 1, ${startMs}, 1, 'p', 1, 'create')`,
+    sql`INSERT INTO subscription_binding (firm, id, holder, held) VALUES (${firm.id}, 's', 'h', ${startMs})`,
+    sql`
+      INSERT INTO websocket_token (firm, application, api_key, hash, access_token, subscriptions, expires)
+      VALUES (${firm.id}, 1, 1, ${Buffer.alloc(32, 1)}, 't', '{s}', ${startMs})`,
   ]);
 }
 

@@ -88,6 +88,7 @@ const deletable: ReadonlySet<string> = new Set([
   'occupancy_change',
   'rate_counter',
   'revoked_token',
+  'subscription_binding',
   'subscription_due',
   'token_scope',
   'waitlist_due',

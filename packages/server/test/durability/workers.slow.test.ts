@@ -9,9 +9,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPlatform } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
+import { bind, numbersOf, statusOfText, subscribeBySocket } from '../practice/subscriptions/socket-client.ts';
 import { testLog } from '../support/cluster.ts';
 import { isRunning, makeDataDir } from '../support/embedded.ts';
-import { clientForm, makeApplication, makeFirm, postForm } from '../support/service.ts';
+import { callerOf, clientForm, makeApplication, makeFirm, postForm } from '../support/service.ts';
 import { freePort, type Line, openLine, scrape, until, workersOf } from './node-workers.ts';
 import { type Serving, serve } from './serving.ts';
 
@@ -183,6 +184,37 @@ test('a worker that is killed is replaced; only what it had not answered is lost
   assert.ok(workers.includes(other) && !workers.includes(victim));
   for (const [name, count] of await scrape(opened.metricsPort))
     if (/^praxis_\w+_(total|count|sum)\b/.test(name)) assert.ok(count >= (before.get(name) ?? 0), `${name} fell`);
+});
+
+test('a worker that holds a websocket is killed: its client binds at another one and is told of all events', async (t) => {
+  const opened = await open(t);
+  const caller = callerOf({ base: opened.patients.replace('/Patient', '') }, opened.token, application.clientKey);
+  const id = await subscribeBySocket(caller, 'https://praxis.health/fhir/SubscriptionTopic/patient-changed');
+  const first = await bind(t, caller, id);
+  await first.next();
+  await until('an active subscription', async () =>
+    (await caller.get(`Subscription/${id}`)).json.status === 'active' ? true : undefined,
+  );
+  await caller.send('POST', 'Patient', { resourceType: 'Patient' });
+  assert.deepEqual(numbersOf([await first.next()]), ['1']);
+  for (const worker of workersOf(opened.serving)) {
+    if (first.socket.readyState === first.socket.CLOSED) break;
+    process.kill(worker, 'SIGKILL');
+    await Promise.race([first.closed, delay(1_000)]);
+  }
+  assert.equal((await first.closed).code, 1006);
+  for (const _ of [2, 3]) {
+    const made = await until('a worker', async () =>
+      caller.send('POST', 'Patient', { resourceType: 'Patient' }).catch(() => undefined),
+    );
+    assert.equal(made.status, 201);
+  }
+  const second = await bind(t, caller, id);
+  assert.equal(statusOfText(await second.next()).type, 'handshake');
+  // The first event comes again where its worker had not noted yet that it was taken.
+  const numbers = (): string[] => numbersOf(second.received).filter((number) => number !== '1');
+  await until('the events', () => (numbers().length >= 2 ? true : undefined));
+  assert.deepEqual(numbers(), ['2', '3']);
 });
 
 test('a worker that hangs is replaced; new connections are answered all along', async (t) => {

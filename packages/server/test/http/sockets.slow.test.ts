@@ -8,6 +8,7 @@ import net from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { askForUrl, openWorld, pdf } from '../content/world.ts';
+import { connect, socketUrlOf } from '../practice/subscriptions/socket-client.ts';
 import { patient } from '../support/records.ts';
 import { openRaw } from '../support/wire.ts';
 
@@ -125,4 +126,9 @@ test('connections of one address are bounded, and told so', async () => {
     if (answered?.status === 200) break;
     await delay(50);
   }
+});
+
+test('a websocket that is not bound in time is closed', async () => {
+  const client = await connect({ after }, socketUrlOf(world, 'maple'));
+  assert.deepEqual(await client.closed, { code: 4408, reason: 'no token was sent in time' });
 });

@@ -211,6 +211,8 @@ const operations: readonly Way[] = [
   asks('operation Subscription/$status', 'Subscription/$status'),
   asks('operation Subscription/$status', `Subscription/${knownSubscription}/$status`),
   asks('operation Subscription/$events', `Subscription/${knownSubscription}/$events`),
+  asks('operation Subscription/$get-ws-binding-token', `Subscription/$get-ws-binding-token?id=${knownSubscription}`),
+  asks('operation Subscription/$get-ws-binding-token', `Subscription/${knownSubscription}/$get-ws-binding-token`),
   asks('operation Composition/$document', 'Composition/note/$document'),
   asks('operation Composition/$document', 'Composition/$document?id=note'),
   asks('operation Patient/$everything', 'Patient/stone/$everything'),

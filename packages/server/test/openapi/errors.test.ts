@@ -90,6 +90,7 @@ const provocations: Readonly<Record<string, Provocation>> = {
   'firm-forbidden': { path: base.replace('maple', 'birch'), headers },
   'type-unknown': get('Pacient'),
   'method-not-allowed': get('Patient/_search'),
+  'upgrade-required': { path: base.replace('fhir/v2', 'ws/subscriptions'), headers: {} },
   'method-unknown': { ...get('Patient'), method: 'FOO' },
   'operation-unknown': get('Patient/$book'),
   'not-acceptable': get('Patient', { accept: 'text/html' }),

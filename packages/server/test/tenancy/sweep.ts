@@ -16,6 +16,7 @@ import {
 } from '../../src/practice/intake/store.ts';
 import { documentOf, linkOf, pdf, putFile, uploaded } from '../content/world.ts';
 import { editorOf, keepCalendar, keepHolidays, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
+import { bind, subscribeBySocket } from '../practice/subscriptions/socket-client.ts';
 import { appointment, encounter, patient } from '../support/records.ts';
 import { openRequestBudget } from '../support/request-budget.ts';
 import type { Caller, TestFirm } from '../support/service.ts';
@@ -380,6 +381,16 @@ export async function sweepSubscriptions(
     assert.equal(answer.status, 200, answer.text);
   }
   assert.equal((await caller.send('POST', `Subscription/${ids[0]}/$rotate-secret`)).status, 200);
+  during('a websocket');
+  const bySocket = await subscribeBySocket(caller, topic);
+  const ends: (() => Promise<void>)[] = [];
+  const client = await bind({ after: (end) => void ends.push(end) }, caller, bySocket);
+  await client.next();
+  await settle();
+  client.socket.close();
+  await client.closed;
+  const active = (await caller.get(`Subscription/${bySocket}`)).json;
+  assert.equal((await caller.send('PUT', `Subscription/${bySocket}`, { ...active, status: 'off' })).status, 200);
   assert.equal((await caller.send('DELETE', `Subscription/${ids[1]}`)).status, 204);
   // It stays, so that what is asked of all firms would find it, and does nothing more.
   const { json } = await caller.get(`Subscription/${ids[0]}`);

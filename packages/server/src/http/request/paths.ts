@@ -4,6 +4,7 @@
  *
  *     /{environment}/firm/{firm}/{product}/fhir/v2[/…]                  contract 4.4
  *     /{environment}/firm/{firm}/{product}/ws/oauth2/grant              contract 4.1
+ *     /{environment}/firm/{firm}/{product}/ws/subscriptions             websockets, docs/integrate/events.md
  *     /{environment}/firm/{firm}/{product}/content/{id}                 content by URL, docs/integrate/documents.md
  *     /{environment}/firm/{firm}/{product}/fhir/v2/.well-known/smart-configuration            SMART App Launch
  *     /.well-known/oauth-protected-resource/{environment}/firm/{firm}/{product}/fhir/v2      RFC 9728 §3.1
@@ -30,6 +31,7 @@ export type Route =
       readonly segments: readonly string[];
     } & TenantPath)
   | ({ readonly kind: 'legacy-token' } & TenantPath)
+  | ({ readonly kind: 'websocket' } & TenantPath)
   | ({ readonly kind: 'content'; readonly id: string } & TenantPath)
   | ({ readonly kind: 'smart-configuration' | 'protected-resource' } & TenantPath)
   | { readonly kind: 'realm'; readonly realm: string; readonly endpoint: RealmEndpoint }
@@ -44,7 +46,7 @@ export type RealmEndpoint =
   | 'oauth-authorization-server';
 
 const tenantPattern = new RegExp(
-  `^/(${name})/firm/(${name})/(${name})/(?:fhir/v2((?:/[^]*)?)|(ws/oauth2/grant)|content/([A-Za-z0-9.-]{1,64}))$`,
+  `^/(${name})/firm/(${name})/(${name})/(?:fhir/v2((?:/[^]*)?)|ws/(oauth2/grant|subscriptions)|content/([A-Za-z0-9.-]{1,64}))$`,
 );
 const realmPattern = new RegExp(
   `^/auth/realms/(${name})/(protocol/openid-connect/(?:token|token/introspect|revoke|certs)|\\.well-known/openid-configuration)$`,
@@ -69,9 +71,10 @@ function matchAdministration(path: string): Route | undefined {
 function matchTenant(path: string): Route | undefined {
   const match = tenantPattern.exec(path);
   if (!match) return undefined;
-  const [, environment = '', firm = '', product = '', rest = '', grant, id] = match;
+  const [, environment = '', firm = '', product = '', rest = '', ws, id] = match;
   const tenant = { environment, firm, product };
-  if (grant !== undefined) return { kind: 'legacy-token', ...tenant };
+  if (ws === 'subscriptions') return { kind: 'websocket', ...tenant };
+  if (ws !== undefined) return { kind: 'legacy-token', ...tenant };
   if (id !== undefined) return { kind: 'content', ...tenant, id };
   return { kind: 'fhir', ...tenant, segments: rest === '' || rest === '/' ? [] : rest.slice(1).split('/') };
 }

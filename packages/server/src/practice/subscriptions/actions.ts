@@ -31,7 +31,7 @@ const subscription: Shape = {
   status: { kind: 'text', description: 'requested, active, error or off.' },
   reason: { kind: 'text', nullable: true, description: 'Why it is in error or off.' },
   about: { kind: 'text', description: 'The topic, or the type of its criteria.' },
-  endpoint: { kind: 'text', description: 'Where notifications go.' },
+  endpoint: { kind: 'text', description: 'Where notifications go; websocket: to clients that connect.' },
   content: { kind: 'text', description: 'empty, id-only or full-resource.' },
   events: { kind: 'integer', description: 'The number of events so far.' },
   waiting: { kind: 'integer', description: 'Events that are not delivered yet.' },

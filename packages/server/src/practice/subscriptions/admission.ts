@@ -59,7 +59,7 @@ export async function listFeeds(database: Database): Promise<Feeds> {
 
 /** Subscriptions of one application with the same rights that ask the same: they are looked at once. */
 interface Group extends Pick<SubscriptionState, 'application' | 'entries' | 'definition'> {
-  readonly members: Pick<SubscriptionState, 'id' | 'policy'>[];
+  readonly members: (Pick<SubscriptionState, 'id' | 'policy'> & { readonly bySocket: boolean })[];
 }
 
 /** What a process remembers of firms: read again where it is old. */
@@ -150,7 +150,7 @@ async function findCandidates(
     const key = `${JSON.stringify([application, entries])} ${buildMatchKey(definition)}`;
     const group = groups.get(key) ?? { application, entries, definition, members: [] };
     groups.set(key, group);
-    group.members.push({ id, policy });
+    group.members.push({ id, policy, bySocket: definition.endpoint === undefined });
   }
   const candidates = indexCandidates([...groups.values()], placesOf(services, feed, scope));
   known.lists.set(firm, { revision, candidates });
@@ -189,14 +189,16 @@ async function matchGroup(
   openAgain: () => Promise<InteractionContext | undefined>,
 ): Promise<Matched> {
   const isSame = ({ policy }: Group['members'][number]): boolean => context?.policy.fingerprint === policy;
-  const ended = group.members.filter((member) => !isSame(member)).map(({ id }) => ({ id, matches: [], ended: '' }));
+  const ended = group.members
+    .filter((member) => !isSame(member))
+    .map((member) => ({ ...member, matches: [], ended: '' }));
   const members = group.members.filter(isSame);
   if (context === undefined || members.length === 0) return ended;
   try {
     const matches = await findEventsOf(services, context, group.definition, changes);
     if (matches === undefined)
-      return [...ended, ...members.map(({ id }) => ({ id, matches: [], ended: unsearchable }))];
-    return matches.length === 0 ? ended : [...ended, ...members.map(({ id }) => ({ id, matches }))];
+      return [...ended, ...members.map((member) => ({ ...member, matches: [], ended: unsearchable }))];
+    return matches.length === 0 ? ended : [...ended, ...members.map((member) => ({ ...member, matches }))];
   } catch (error) {
     if (!(error instanceof PraxisError) || error.code !== 'stale-access') throw error;
     const now = await openAgain();

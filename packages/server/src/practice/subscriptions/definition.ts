@@ -20,7 +20,8 @@ export interface SubscriptionDefinition {
   readonly criteria?: readonly (readonly [name: string, value: string])[];
   /** Filters of a topic: all must hold. */
   readonly filters: readonly (readonly [code: string, values: readonly string[]])[];
-  readonly endpoint: string;
+  /** Absent: a websocket, to which clients come. */
+  readonly endpoint?: string;
   readonly content: PayloadContent;
   /** Media type of what is sent; absent: nothing is. */
   readonly mediaType?: string;
@@ -59,12 +60,12 @@ const costlyParameters = /^_(?:has|list|filter|text|content)\b/;
 /** @throws PraxisError `rule-broken` that names the element */
 export function readDefinition(resource: JsonObject): SubscriptionDefinition {
   const channel = findObject(resource, 'channel');
-  requireChannelType(channel);
+  const channelType = requireChannelType(channel);
   const criteria = findText(resource, 'criteria') ?? '';
   if (criteria.length > criteriaCharactersMax)
     refuseElement('criteria', `has ${criteriaCharactersMax} characters at most`);
   const isTopic = !criteria.includes('?') && /^[a-z]+:/i.test(criteria);
-  const shared = { ...readChannel(channel, isTopic), ...readEnd(resource) };
+  const shared = { ...readChannel(channel, channelType, isTopic), ...readEnd(resource) };
   const extensions = listObjects(findProperty(resource, '_criteria'), 'extension');
   const filters = extensions.filter(({ url }) => url === backportExtensions.filterCriteria);
   if (isTopic) return { ...readTopic(criteria, filters), ...shared };
@@ -74,18 +75,21 @@ export function readDefinition(resource: JsonObject): SubscriptionDefinition {
 }
 
 const refusedChannels: Readonly<Record<string, string>> = {
-  websocket: 'websocket is not served yet: use rest-hook',
-  message: 'message is not served, since no messaging is: use rest-hook',
-  email: 'email is not served, since mail is not sealed on its way: use rest-hook',
-  sms: 'sms is not served, since it is not sealed on its way: use rest-hook',
+  message: 'message is not served, since no messaging is: use rest-hook or websocket',
+  email: 'email is not served, since mail is not sealed on its way: use rest-hook or websocket',
+  sms: 'sms is not served, since it is not sealed on its way: use rest-hook or websocket',
 };
 
-function requireChannelType(channel: JsonObject | undefined): void {
+type ChannelType = 'rest-hook' | 'websocket';
+
+function requireChannelType(channel: JsonObject | undefined): ChannelType {
   const type = findText(channel, 'type') ?? '';
-  if (type !== 'rest-hook') refuseElement('channel.type', refusedChannels[type] ?? 'is rest-hook');
+  if (type !== 'rest-hook' && type !== 'websocket')
+    return refuseElement('channel.type', refusedChannels[type] ?? 'is rest-hook or websocket');
   const extensions = listObjects(findProperty(channel, '_type'), 'extension');
   if (extensions.some(({ url }) => url === backportExtensions.channelType))
     refuseElement('channel.type.extension', 'names a channel of its own, and only those of channel.type are served');
+  return type;
 }
 
 function readTopic(
@@ -143,9 +147,26 @@ function readSearch(criteria: string): Pick<SubscriptionDefinition, 'type' | 'cr
   return { type, criteria: parameters };
 }
 
-function readChannel(channel: JsonObject | undefined, isTopic: boolean) {
-  const endpoint = findText(channel, 'endpoint') ?? refuseElement('channel.endpoint', 'is missing');
+/** Clients come to a websocket: nothing is sent to an address, and there are no requests that could have headers. */
+function readEndpoint(channel: JsonObject | undefined, type: ChannelType): Pick<SubscriptionDefinition, 'endpoint'> {
+  const endpoint = findText(channel, 'endpoint');
+  if (type === 'rest-hook') return { endpoint: endpoint ?? refuseElement('channel.endpoint', 'is missing') };
+  if (endpoint !== undefined)
+    refuseElement('channel.endpoint', 'is absent for a websocket: clients connect to the URL of $get-ws-binding-token');
+  if (listTexts(channel, 'header').length > 0)
+    refuseElement('channel.header', 'is absent for a websocket: there are no requests that could carry it');
+  return {};
+}
+
+function readChannel(channel: JsonObject | undefined, type: ChannelType, isTopic: boolean) {
+  const endpoint = readEndpoint(channel, type);
   const mediaType = findText(channel, 'payload');
+  // https://hl7.org/fhir/R4/subscription.html#websockets: R4's own message names the Subscription and no resource.
+  if (type === 'websocket' && !isTopic && mediaType !== undefined)
+    refuseElement(
+      'channel.payload',
+      'is absent for a search by websocket: the client is told that something has changed',
+    );
   if (mediaType !== undefined) requireMediaType(mediaType);
   const content = readContent(channel, mediaType, isTopic);
   const maxCount = readExtension(channel, backportExtensions.maxCount, 'valuePositiveInt', 1, maxCountMax);
@@ -159,7 +180,7 @@ function readChannel(channel: JsonObject | undefined, isTopic: boolean) {
     heartbeatSecondsMax,
   );
   return {
-    endpoint,
+    ...endpoint,
     content,
     ...(mediaType === undefined ? {} : { mediaType }),
     headers: listTexts(channel, 'header'),

@@ -30,6 +30,8 @@ import { reasonTexts, storeStatus } from './lifecycle.ts';
 import { isAccepted, type Sending, send, type Tried } from './message.ts';
 import { type ShownEvent, showEvents } from './notification.ts';
 import { eventsKeptMs } from './retention.ts';
+import { noteUnbound } from './sockets/binding-store.ts';
+import { type Binding, type Bindings, closeCodes } from './sockets/bindings.ts';
 import {
   activate,
   type EndReason,
@@ -60,6 +62,7 @@ type Next = 'more' | 'nothing';
 export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections' | 'room'> {
   /** Whether another process may have taken the subscription meanwhile: it is no longer for this one to give it back. */
   readonly isLost: () => boolean;
+  readonly bindings: Bindings | undefined;
 }
 
 /** Does what is due, and notes when something is next. When the signal tells that the process stops, the rest is left to others. */
@@ -69,10 +72,21 @@ export async function attend(services: FeatureServices, due: DueSubscription, se
   let next: Next = 'more';
   for (let turn = 1; next === 'more' && turn <= turnsMax && !signal.aborted; turn += 1) {
     const state = await readState(services, due);
+    const { rights, connections, room, bindings } = sender;
     next =
       state === undefined
         ? 'nothing'
-        : await attendWithRights({ services, due, state, tries: { last: state.tries }, ...sender });
+        : await attendWithRights({
+            services,
+            due,
+            state,
+            rights,
+            signal,
+            connections,
+            room,
+            tries: { last: state.tries },
+            binding: state.definition.endpoint === undefined ? bindings?.find(due.firm, due.id) : undefined,
+          });
   }
   if (!isLost()) await releaseDue(database, due.firm, due.id, clock.now());
 }
@@ -102,7 +116,7 @@ function subscriberOf({ due: { firm }, state: { application, entries } }: Attend
 }
 
 async function attendOnce(attended: Attended): Promise<Next> {
-  const { services, state, rights } = attended;
+  const { services, state, rights, binding } = attended;
   const { status, definition, policy, retryMs } = state;
   const nowMs = services.clock.now();
   if (status === 'off') return 'nothing';
@@ -114,16 +128,20 @@ async function attendOnce(attended: Attended): Promise<Next> {
   const isOfRun = status === 'active' && recent?.policy.fingerprint === policy;
   const context = isOfRun ? recent : await rights.openNow(subscriberOf(attended));
   if (context === undefined) return await end(attended, 'error', 'rights-changed');
+  if (status !== 'requested') {
+    if (policy === unsearchable) return await end(attended, 'error', 'unsearchable');
+    if (context.policy.fingerprint !== policy) return await end(attended, 'error', 'rights-changed');
+  }
+  if (definition.endpoint === undefined && binding === undefined) return await leaveWaiting(attended);
   if (status === 'requested') return await shakeHands(attended, context);
-  if (policy === unsearchable) return await end(attended, 'error', 'unsearchable');
-  if (context.policy.fingerprint !== policy) return await end(attended, 'error', 'rights-changed');
+  if (binding?.isGreeted === false) return await greet(attended, context, binding);
   if (state.events > state.delivered) return await deliver(attended, context);
   return await beat(attended, context);
 }
 
 /** @param last the attempt for which it ends */
 async function end(
-  { services, due, state }: Attended,
+  { services, due, state, binding }: Attended,
   status: 'error' | 'off',
   reason: EndReason,
   last?: DeliveryAttempt,
@@ -133,7 +151,32 @@ async function end(
   const kept = last === undefined ? [] : keepAttempt(due.firm, state.id, last);
   const changes = [...kept, ...endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs)];
   await storeStatus(services, placeOf(due), state, { status, error: reasonTexts[reason] }, changes);
+  binding?.socket.close(closeCodes.subscriptionEnded, `Subscription/${state.id} ${reason}`);
   return 'nothing';
+}
+
+/** No client is bound: what there is to send waits for one, as long as an endpoint may fail. */
+async function leaveWaiting(attended: Attended): Promise<Next> {
+  const { services, due, state } = attended;
+  const { status, events, delivered, failingMs } = state;
+  if (status === 'active' && events === delivered) return 'nothing';
+  const nowMs = services.clock.now();
+  const untilMs = (failingMs ?? nowMs) + computeWindowMs(services.deliveryPauseMs);
+  if (untilMs <= nowMs)
+    return await end(attended, 'error', status === 'requested' ? 'handshake-failed' : 'undeliverable');
+  await services.database.transaction(due.firm, (tx) => noteUnbound(tx, due.firm, state.id, { nowMs, untilMs }));
+  return 'nothing';
+}
+
+/** Each client that binds is sent a handshake before anything else. */
+async function greet(attended: Attended, context: InteractionContext, binding: Binding): Promise<Next> {
+  const { services, state, signal } = attended;
+  const nowMs = services.clock.now();
+  const tried = await send(attended, context, { type: 'handshake', id: '', nowMs }, []);
+  if (signal.aborted) return 'nothing';
+  if (!isAccepted(tried)) return await fail(attended, tried);
+  binding.isGreeted = true;
+  return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
 }
 
 /** What was kept for a subscriber who did not come back. */
@@ -159,11 +202,13 @@ async function shakeHands(attended: Attended, context: InteractionContext): Prom
   const tried = await send(attended, context, { type: 'handshake', id, nowMs }, []);
   if (signal.aborted) return 'nothing';
   if (isAccepted(tried)) {
+    if (attended.binding !== undefined) attended.binding.isGreeted = true;
     const kept = keepAttempt(due.firm, state.id, tried.attempt);
     const changes = [...kept, ...activate(due.firm, state.id, context.policy.fingerprint, nowMs)];
     return (await storeStatus(services, placeOf(due), state, { status: 'active' }, changes)) ? 'more' : 'nothing';
   }
-  if (state.attempts + 1 >= handshakesMax) return await end(attended, 'error', 'handshake-failed', tried.attempt);
+  if (attended.binding === undefined && state.attempts + 1 >= handshakesMax)
+    return await end(attended, 'error', 'handshake-failed', tried.attempt);
   return await fail(attended, tried);
 }
 
@@ -326,7 +371,13 @@ async function tellRecovered({ services, due, state }: Attended): Promise<void> 
 
 /** Notes the failure and when to try again; 410 and the end of the time for that end the run. */
 async function fail(attended: Attended, { outcome, attempt }: Tried): Promise<Next> {
-  const { services, due, state } = attended;
+  const { services, due, state, binding } = attended;
+  if (binding !== undefined) {
+    // The events wait for the next client: one that reads too slowly, or not at all, holds nothing of this process.
+    binding.socket.close(closeCodes.notTaken, `Subscription/${state.id}: a notification was not taken in time`);
+    await noteAttempt(services.database, due.firm, state, attempt);
+    return 'nothing';
+  }
   const nowMs = services.clock.now();
   const { deliveryPauseMs: firstMs } = services;
   if (outcome.kind === 'answered' && outcome.status === 410) return await end(attended, 'off', 'gone', attempt);

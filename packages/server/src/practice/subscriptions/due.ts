@@ -31,19 +31,28 @@ export interface Claim {
   readonly busyFirms: readonly number[];
   /** The same of applications, over all firms. */
   readonly busyApplications: readonly number[];
+  /** The process, where it takes what its sockets are bound to; absent: it takes what no process has a socket for. */
+  readonly holder?: string | undefined;
 }
 
 /** Takes subscriptions that are due, the longest due first. */
 export async function claimDue(
   database: Database,
-  { nowMs, limit, busyFirms, busyApplications }: Claim,
+  { nowMs, limit, busyFirms, busyApplications, holder }: Claim,
 ): Promise<readonly DueSubscription[]> {
+  const rows =
+    holder === undefined
+      ? sql`
+        SELECT q.firm, q.id FROM subscription_due q WHERE NOT EXISTS (
+          SELECT FROM subscription_binding b WHERE b.firm = q.firm AND b.id = q.id AND b.held > ${nowMs})`
+      : sql`
+        SELECT q.firm, q.id FROM subscription_binding b JOIN subscription_due q ON q.firm = b.firm AND q.id = b.id
+        WHERE b.holder = ${holder}`;
   return await database.query<DueSubscription>(sql`
     UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM (
-      SELECT firm, id FROM subscription_due
-      WHERE due <= ${nowMs} AND leased <= ${nowMs} AND firm <> ALL (${encodeIntegerArray(busyFirms)}::int[])
-        AND application <> ALL (${encodeIntegerArray(busyApplications)}::int[])
-      ORDER BY due LIMIT ${limit} FOR UPDATE SKIP LOCKED) c
+      ${rows} AND q.due <= ${nowMs} AND q.leased <= ${nowMs} AND q.firm <> ALL (${encodeIntegerArray(busyFirms)}::int[])
+        AND q.application <> ALL (${encodeIntegerArray(busyApplications)}::int[])
+      ORDER BY q.due LIMIT ${limit} FOR UPDATE OF q SKIP LOCKED) c
     JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
     WHERE d.firm = c.firm AND d.id = c.id AND ${isKept}
     RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
@@ -73,7 +82,9 @@ export async function releaseDue(database: Database, firm: number, id: string, n
         SELECT LEAST(COALESCE(s.ends, ${never}), CASE s.status
           WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
           WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
-            ELSE GREATEST(s.retry, s.sent + COALESCE((s.definition->>'heartbeatSeconds')::bigint * 1000, ${never} - s.sent)) END
+            ELSE GREATEST(s.retry, s.sent + COALESCE(CASE WHEN s.definition->>'endpoint' IS NOT NULL OR EXISTS (
+              SELECT FROM subscription_binding b WHERE b.firm = ${firm} AND b.id = ${id} AND b.held > ${nowMs})
+              THEN (s.definition->>'heartbeatSeconds')::bigint * 1000 END, ${never} - s.sent)) END
           WHEN 'error' THEN s.ended + ${eventsKeptMs} ELSE ${never} END)
         FROM subscription s WHERE s.firm = ${firm} AND s.id = ${id}), ${never})
       WHERE d.firm = ${firm} AND d.id = ${id}`);

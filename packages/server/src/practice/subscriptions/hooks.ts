@@ -105,12 +105,7 @@ function haveSameOrigin(left: JsonObject | undefined, right: JsonObject): boolea
 
 /** @throws PraxisError `rule-broken`, `access-denied` */
 async function requireAllowed(context: InteractionContext, definition: SubscriptionDefinition): Promise<void> {
-  const loopback = context.limits.outboundLoopback?.includes(context.scope.environment) === true;
-  try {
-    requirePublicUrl(definition.endpoint, { loopback });
-  } catch (error) {
-    refuseElement('channel.endpoint', error instanceof Error ? error.message : 'cannot be used');
-  }
+  if (definition.endpoint !== undefined) requireOpenEndpoint(context, definition.endpoint);
   if (!resourceTypesWithEndpoint.includes(definition.type) || ledgerTypes.has(definition.type))
     refuseElement('criteria', `is about ${definition.type}, of which no changes are told`);
   if (definition.type === 'Subscription') refuseElement('criteria', 'is about Subscriptions, of which nothing is sent');
@@ -125,6 +120,15 @@ async function requireAllowed(context: InteractionContext, definition: Subscript
     if (error instanceof PraxisError && error.code === 'search-invalid')
       refuseElement('criteria', `cannot be searched by: ${error.details.diagnostics}`);
     throw error;
+  }
+}
+
+function requireOpenEndpoint({ limits, scope }: InteractionContext, endpoint: string): void {
+  const loopback = limits.outboundLoopback?.includes(scope.environment) === true;
+  try {
+    requirePublicUrl(endpoint, { loopback });
+  } catch (error) {
+    refuseElement('channel.endpoint', error instanceof Error ? error.message : 'cannot be used');
   }
 }
 
@@ -222,7 +226,7 @@ function listChanges(context: StoringContext, write: ResourceWrite, before: Stor
   return keepSubscription(scope, { id, status, definition, entries, beginsAnew, nowMs: clock.now() });
 }
 
-/** Without channel.header. The answer to a create alone tells the secret. */
+/** Without channel.header. The answer to a create alone tells the secret, where anything is signed by it. */
 function hideHeaders(
   { secrets, scope }: SendingContext,
   letter: Permission,
@@ -233,7 +237,8 @@ function hideHeaders(
   const channel = findMemberText(text, 'channel');
   const bare = channel === undefined ? undefined : withoutMember(withoutMember(channel, 'header'), '_header');
   const shown = bare === undefined ? text : withMember(text, 'channel', bare);
-  if (letter !== 'c') return markServerWritten(shown);
+  const isSocket = channel !== undefined && findMemberText(channel, 'type') === '"websocket"';
+  if (letter !== 'c' || isSocket) return markServerWritten(shown);
   const secret = JSON.stringify({ url: secretExtension, valueString: computeSecret(secrets, scope, id, 1) });
   const others = findMemberText(shown, 'extension');
   const extensions = others === undefined ? `[${secret}]` : `${others.slice(0, others.lastIndexOf(']'))},${secret}]`;

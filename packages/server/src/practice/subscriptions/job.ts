@@ -5,16 +5,13 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildJsonRequest } from '../../base/worst-case.ts';
-import type { Database } from '../../database/database.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { Job, Progress } from '../../jobs/jobs.ts';
-import { openKeptConnections } from '../../outbound/kept-connections.ts';
 import type { FeatureServices } from '../feature.ts';
 import { openRecentRights, type RecentRights } from './acting.ts';
 import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admission.ts';
-import { attend } from './delivery.ts';
-import { claimDue, type DueSubscription, leaseMs, renewLeases } from './due.ts';
-import { openLaneRoom } from './lanes.ts';
+import { openAsking } from './asking.ts';
+import { openSending } from './sending.ts';
 import { askedChannel } from './store.ts';
 
 /** Pauses between two looks: while changes come, and while none do; each look without any makes the pause longer. */
@@ -30,14 +27,6 @@ const sleepMs = 5_000;
 
 /** A look is not spared for longer, whatever the numbers of transactions say: a crash of the database may give some again. */
 const sparedMaxMs = 5_000;
-
-/**
- * Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. An application
- * has less than a firm, so that others of the firm have their turn.
- */
-const sendingMax = 64;
-const shareMax = { firm: 40, application: 12 } as const;
-const takenMax = 4;
 
 export const subscriptionsJob: DeclaredJob<FeatureServices> = {
   firmJob: 'subscriptions',
@@ -60,7 +49,7 @@ function openSubscriptionsJob(services: FeatureServices): Job {
   const rights = openRecentRights(services);
   const looking = openLooking(services, rights);
   const sending = openSending(services, rights);
-  const asking = openAsking(database);
+  const asking = openAsking(database, askedChannel);
   let pauseMs = idlePauseMs;
   let running: Promise<Progress> | undefined;
 
@@ -182,110 +171,6 @@ function openLooking(services: FeatureServices, rights: RecentRights) {
     async stop(): Promise<void> {
       waiting.clear();
       await Promise.all(underWay.values());
-    },
-  };
-}
-
-/** Attending to what is due, so much at once that no firm takes the place of others. */
-function openSending(services: FeatureServices, rights: RecentRights) {
-  const { database, clock, log } = services;
-  const stopping = new AbortController();
-  const connections = openKeptConnections();
-  const room = openLaneRoom();
-  const underWay = new Map<
-    string,
-    { readonly due: DueSubscription; readonly lost: AbortController; done: Promise<void> }
-  >();
-  let renewedMs = performance.now();
-
-  const begin = (due: DueSubscription): void => {
-    const key = keyOf(due);
-    const lost = new AbortController();
-    const entry = { due, lost, done: Promise.resolve() };
-    // Taken again by this process: whoever had it before has lost it.
-    underWay.get(key)?.lost.abort();
-    const signal = AbortSignal.any([stopping.signal, lost.signal]);
-    entry.done = attend(services, due, { rights, signal, connections, room, isLost: () => lost.signal.aborted })
-      .catch((error: unknown) => log.error({ err: error, firm: due.firm }, 'a subscription could not be attended to'))
-      .finally(() => {
-        if (underWay.get(key) === entry) underWay.delete(key);
-      });
-    underWay.set(key, entry);
-  };
-
-  /** Those that have their share already. */
-  const listBusy = (of: 'firm' | 'application'): readonly number[] => {
-    const counts = new Map<number, number>();
-    for (const { due } of underWay.values()) counts.set(due[of], (counts.get(due[of]) ?? 0) + 1);
-    return [...counts].filter(([, count]) => count >= shareMax[of]).map(([number]) => number);
-  };
-
-  return {
-    count: () => underWay.size,
-    /** How many were taken: a few at once until there are no more, so that shares are kept to in between. */
-    async claim(): Promise<number> {
-      for (let taken = 0; ; ) {
-        const limit = Math.min(sendingMax - underWay.size, takenMax);
-        if (limit <= 0 || stopping.signal.aborted) return taken;
-        const busy = { busyFirms: listBusy('firm'), busyApplications: listBusy('application') };
-        const found = await claimDue(database, { nowMs: clock.now(), limit, ...busy });
-        for (const due of found) begin(due);
-        taken += found.length;
-        if (found.length < limit) return taken;
-      }
-    },
-    async renew(): Promise<void> {
-      if (performance.now() - renewedMs < leaseMs / 3) return;
-      renewedMs = performance.now();
-      const held = [...underWay.values()];
-      const renewed = await renewLeases(
-        database,
-        held.map(({ due }) => due),
-        clock.now(),
-      );
-      const kept = new Set(renewed.map(keyOf));
-      // What was not renewed in time another process may have taken: it is for that one to go on.
-      for (const { due, lost } of held) if (!kept.has(keyOf(due))) lost.abort();
-    },
-    async stop(): Promise<void> {
-      stopping.abort();
-      await Promise.all([...underWay.values()].map(({ done }) => done));
-      connections.close();
-    },
-  };
-}
-
-function keyOf({ firm, id }: Pick<DueSubscription, 'firm' | 'id'>): string {
-  return `${firm} ${id}`;
-}
-
-/** Being told that a subscription was asked for, so that an idle service need not look for one often. */
-function openAsking(database: Pick<Database, 'listen'>) {
-  let isAsked = false;
-  let wake: (() => void) | undefined;
-  let listening: Promise<() => Promise<void>> | undefined;
-  return {
-    async begin(): Promise<void> {
-      listening ??= database.listen(askedChannel, () => {
-        isAsked = true;
-        wake?.();
-      });
-      try {
-        await listening;
-      } catch (error) {
-        listening = undefined; // the next look tries again
-        throw error;
-      }
-      isAsked = false;
-    },
-    wait: (signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        if (isAsked) resolve();
-        wake = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
-      }),
-    async stop(): Promise<void> {
-      await (await listening?.catch(() => undefined))?.();
     },
   };
 }

@@ -6,6 +6,7 @@ import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.
 import { buildInserts } from '../../storage/statement-runner.ts';
 import type { ChangePlace } from '../../storage/store.ts';
 import type { Match } from './matching.ts';
+import { tellHoldersAbout } from './sockets/binding-store.ts';
 import { unsearchable } from './store.ts';
 
 /** How far the changes of a firm were looked at, and for which subscriptions. */
@@ -15,8 +16,16 @@ export interface FeedPlace {
   readonly place: ChangePlace;
 }
 
-/** Events by subscription; `ended`: what stands in the place of the rights that its run began under, since it has ended. */
-export type Matched = readonly { readonly id: string; readonly matches: readonly Match[]; readonly ended?: string }[];
+/**
+ * Events by subscription; `ended`: what stands in the place of the rights that its run began under, since it has ended; `bySocket`: a
+ * process may hold a socket of it, and is told.
+ */
+export type Matched = readonly {
+  readonly id: string;
+  readonly matches: readonly Match[];
+  readonly ended?: string;
+  readonly bySocket: boolean;
+}[];
 
 /** All or nothing. False: another process was first, or the subscriptions of the firm changed meanwhile. */
 export async function keepEvents(
@@ -38,6 +47,8 @@ export async function keepEvents(
       if (ended.length > 0) await endRights(tx, firm, ended, mark);
     }
     await makeDue(tx, firm, matched, nowMs);
+    const bySocket = matched.filter((each) => each.bySocket).map(({ id }) => id);
+    if (bySocket.length > 0) await tx.query(tellHoldersAbout(firm, bySocket, nowMs));
     return true;
   });
 }

@@ -23,9 +23,10 @@ export interface FirmPlace {
 
 /** What Subscription.error says of a reason. */
 export const reasonTexts: Readonly<Record<EndReason, string>> = {
-  'handshake-failed': 'handshake-failed: the endpoint did not accept the handshake',
+  'handshake-failed':
+    'handshake-failed: the endpoint did not accept the handshake, or no client was bound for 72 hours',
   unsearchable: 'unsearchable: the criteria can no longer be searched by, or cost more than one search may',
-  undeliverable: 'undeliverable: the endpoint accepted nothing for 72 hours; ask again by the status requested',
+  undeliverable: 'undeliverable: nothing was accepted for 72 hours; ask again by the status requested',
   'rights-changed':
     'rights-changed: the rights of the application at the practice have changed; begin anew by the status requested',
   gone: 'gone: the endpoint answered 410',

@@ -14,6 +14,7 @@ import { openHeaders } from './channel-headers.ts';
 import type { DueSubscription } from './due.ts';
 import { buildNotification, type NotificationType, type ShownEvent } from './notification.ts';
 import { computeSecret } from './secret.ts';
+import type { Binding } from './sockets/bindings.ts';
 import type { SubscriptionState } from './store.ts';
 
 /** For which subscription, and how. */
@@ -25,6 +26,8 @@ export interface Sending {
   readonly tries: { last: number };
   readonly signal: AbortSignal;
   readonly connections: KeptConnections;
+  /** The socket, of one that goes by websocket; undefined: this process has none for it. */
+  readonly binding: Binding | undefined;
 }
 
 /** What is sent: which kind, under which `webhook-id`, and as of when. */
@@ -44,19 +47,44 @@ export function isAccepted({ outcome }: Tried): boolean {
   return outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300;
 }
 
+/** Sends it to the endpoint, or by the socket that is bound to the subscription; to a socket nothing is signed. */
 export async function send(
-  { services, due, state, tries, signal, connections }: Sending,
+  sending: Sending,
+  context: InteractionContext,
+  message: Message,
+  shown: readonly ShownEvent[],
+): Promise<Tried> {
+  const { tries, binding } = sending;
+  const begunMs = performance.now();
+  const outcome =
+    binding === undefined
+      ? await sendToEndpoint(sending, context, message, shown)
+      : await sendBySocket(binding, sending, context, message, shown);
+  const attempt: DeliveryAttempt = {
+    number: ++tries.last,
+    kind: message.type,
+    atMs: message.nowMs,
+    tookMs: Math.round(performance.now() - begunMs),
+    firstEvent: shown[0]?.event.number ?? null,
+    lastEvent: shown.at(-1)?.event.number ?? null,
+    status: outcome.kind === 'answered' ? outcome.status : null,
+    reason: outcome.kind === 'answered' ? null : outcome.reason,
+  };
+  return { outcome, attempt };
+}
+
+async function sendToEndpoint(
+  { services, due, state, signal, connections }: Sending,
   context: InteractionContext,
   { type, id, nowMs }: Message,
   shown: readonly ShownEvent[],
-): Promise<Tried> {
+): Promise<MessageOutcome> {
   const { definition, secret, previousSecretEndsMs } = state;
   const { scope, secrets } = context;
   const numbers = previousSecretEndsMs !== null && previousSecretEndsMs > nowMs ? [secret, secret - 1] : [secret];
   const { url, method, body, contentType } = await formMessage(context, state, type, shown);
   const loopback = services.limits.outboundLoopback?.includes(due.environment) === true;
-  const begunMs = performance.now();
-  const outcome = await postSigned(
+  return await postSigned(
     {
       url,
       method,
@@ -72,17 +100,18 @@ export async function send(
     },
     { loopback, signal, connections },
   );
-  const attempt: DeliveryAttempt = {
-    number: ++tries.last,
-    kind: type,
-    atMs: nowMs,
-    tookMs: Math.round(performance.now() - begunMs),
-    firstEvent: shown[0]?.event.number ?? null,
-    lastEvent: shown.at(-1)?.event.number ?? null,
-    status: outcome.kind === 'answered' ? outcome.status : null,
-    reason: outcome.kind === 'answered' ? null : outcome.reason,
-  };
-  return { outcome, attempt };
+}
+
+async function sendBySocket(
+  { socket }: Binding,
+  { state }: Sending,
+  context: InteractionContext,
+  { type }: Message,
+  shown: readonly ShownEvent[],
+): Promise<MessageOutcome> {
+  const text = await formText(context, state, type, shown);
+  const isTaken = await socket.deliver(text, state.definition.timeoutSeconds * 1000);
+  return isTaken ? { kind: 'answered', status: 200 } : { kind: 'unreachable', reason: 'no client took it' };
 }
 
 interface FormedMessage {
@@ -100,17 +129,40 @@ async function formMessage(
   type: NotificationType,
   shown: readonly ShownEvent[],
 ): Promise<FormedMessage> {
-  const { topic, endpoint, mediaType } = state.definition;
-  if (topic !== undefined) {
-    const told = { ...state, status: type === 'handshake' ? ('requested' as const) : ('active' as const) };
-    const bundle = buildNotification(context, told, type, shown);
-    return { url: endpoint, method: 'POST', ...(await write(context, bundle, mediaType)) };
-  }
+  const { topic, endpoint = '', mediaType } = state.definition;
+  if (topic !== undefined) return { url: endpoint, method: 'POST', ...(await formBundle(context, state, type, shown)) };
   const [first] = shown;
   if (first?.resource === undefined) return { url: endpoint, method: 'POST', body: Buffer.alloc(0) };
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${getTypeName(first.event.rtype)}/${first.event.id}`;
   return { url: url.href, method: 'PUT', ...(await write(context, first.resource, mediaType)) };
+}
+
+async function formBundle(
+  context: InteractionContext,
+  state: SubscriptionState,
+  type: NotificationType,
+  shown: readonly ShownEvent[],
+): Promise<Pick<FormedMessage, 'body' | 'contentType'>> {
+  // The handshake says how it stands before it; a client that binds again finds it active.
+  const status = type === 'handshake' ? state.status : 'active';
+  return await write(
+    context,
+    buildNotification(context, { ...state, status }, type, shown),
+    state.definition.mediaType,
+  );
+}
+
+/** What a socket is sent: R4's own words name the Subscription (https://hl7.org/fhir/R4/subscription.html#websockets). */
+async function formText(
+  context: InteractionContext,
+  state: SubscriptionState,
+  type: NotificationType,
+  shown: readonly ShownEvent[],
+): Promise<string> {
+  if (state.definition.topic !== undefined) return (await formBundle(context, state, type, shown)).body.toString();
+  const words = { handshake: `bound ${state.id}`, 'event-notification': `ping ${state.id}` } as const;
+  return type === 'handshake' || type === 'event-notification' ? words[type] : '';
 }
 
 /** What was disclosed is not bounded a second time. */

@@ -32,6 +32,7 @@ export const topicExtension = `${backport}/StructureDefinition/capabilitystateme
 export const backportOperations = {
   status: `${backport}/OperationDefinition/backport-subscription-status`,
   events: `${backport}/OperationDefinition/backport-subscription-events`,
+  bindingToken: `${backport}/OperationDefinition/backport-subscription-get-ws-binding-token`,
 } as const;
 
 /** Of the answer to a create: the secret by which notifications are signed; it is told once. */

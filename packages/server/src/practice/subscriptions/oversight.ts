@@ -6,6 +6,7 @@ import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
 import type { DeliveryAttempt } from './attempts.ts';
+import { tellHolders, tellHoldersAbout } from './sockets/binding-store.ts';
 import { type EndReason, putDue, type SubscriptionStatus } from './store.ts';
 
 /** Whose subscriptions are meant: those of one application, or of all. */
@@ -63,7 +64,7 @@ export async function listShownSubscriptions(
 ): Promise<readonly ShownSubscription[]> {
   return await database.forFirm(seen.firm).query<ShownSubscription>(sql`
     SELECT s.id, a.name AS application, s.status, s.reason, COALESCE(s.definition->>'topic', s.definition->>'type') AS about,
-      s.definition->>'endpoint' AS endpoint, s.definition->>'content' AS content, s.events, s.events - s.delivered AS waiting,
+      COALESCE(s.definition->>'endpoint', 'websocket') AS endpoint, s.definition->>'content' AS content, s.events, s.events - s.delivered AS waiting,
       (SELECT min(v.number) FROM subscription_event v WHERE v.firm = s.firm AND v.subscription = s.id) AS "keptFrom",
       s.failing AS "failingSinceMs", CASE WHEN s.status IN ('requested', 'active') THEN s.retry END AS "nextAttemptMs",
       s.suspended, s.vendor_suspended AS "suspendedByVendor"
@@ -119,10 +120,12 @@ export async function setSuspended(
       sql`UPDATE subscription s SET ${change} WHERE ${isSeen(seen)} AND s.id = ${id} RETURNING s.id`,
     );
     if (rows.length === 0) return false;
-    if (isSuspended)
+    if (isSuspended) {
       await tx.query(
         sql`UPDATE subscription_due SET due = LEAST(due, ${nowMs}) WHERE firm = ${seen.firm} AND id = ${id}`,
       );
+      await tx.query(tellHolders);
+    }
     return true;
   });
 }
@@ -167,7 +170,10 @@ export async function replayFrom(
     await tx.query(sql`
       UPDATE subscription SET delivered = LEAST(delivered, ${from - 1}::bigint), batch_end = NULL, lane_places = NULL, replays = replays + 1
       WHERE firm = ${seen.firm} AND id = ${id}`);
-    if (status === 'active') await tx.query(putDue(seen.firm, application, id, nowMs));
+    if (status === 'active') {
+      await tx.query(putDue(seen.firm, application, id, nowMs));
+      await tx.query(tellHoldersAbout(seen.firm, [id], nowMs));
+    }
     return undefined;
   });
 }

@@ -3,6 +3,7 @@ import { sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
 import type { FeatureServices } from '../feature.ts';
+import { forgetTokens } from './sockets/binding-store.ts';
 
 /** 30 days, in ms. */
 export const eventsKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -11,7 +12,7 @@ export const eventsKeptMs = 30 * 24 * 60 * 60 * 1000;
 const rowsMax = 5_000;
 const pauseMs = 3_600_000;
 
-/** Removes events that were delivered, or belong to a run that has ended, when their time is over. */
+/** Removes events that were delivered, or belong to a run that has ended, and binding tokens, when their time is over. */
 export const eventExpiryJob: DeclaredJob<Pick<FeatureServices, 'database' | 'clock'>> = {
   worstCase: { harmless: 'removes rows whose time is over, a bounded number at a time' },
   open: ({ database, clock }) => ({
@@ -20,6 +21,7 @@ export const eventExpiryJob: DeclaredJob<Pick<FeatureServices, 'database' | 'clo
     run: () =>
       forEachFirm(database, async (firm) => {
         const before = clock.now() - eventsKeptMs;
+        await forgetTokens(database.forFirm(firm), firm, clock.now());
         const gone = await database.forFirm(firm).query(sql`
           DELETE FROM subscription_event v USING (
             SELECT e.subscription, e.number FROM subscription_event e JOIN subscription s ON s.firm = ${firm} AND s.id = e.subscription

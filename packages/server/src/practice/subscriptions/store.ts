@@ -4,6 +4,7 @@ import { encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { SubscriptionDefinition } from './definition.ts';
+import { releaseBinding, tellHolders } from './sockets/binding-store.ts';
 import type { EventKind } from './topics.ts';
 
 export type SubscriptionStatus = 'requested' | 'active' | 'error' | 'off';
@@ -106,6 +107,8 @@ export function keepSubscription({ firm, application }: TenantScope, asked: Aske
         lane_places = CASE WHEN ${cutsAlike} THEN subscription.lane_places END`,
     ...(stops ? dropEvents(firm, id) : []),
     recount(firm),
+    // Nobody holds a socket of what has an endpoint.
+    definition.endpoint === undefined ? tellHolders : releaseBinding(firm, id),
     ...(isOff
       ? [removeDue(firm, id)]
       : [putDue(firm, application, id, nowMs), sql`SELECT pg_notify(${askedChannel}, '')`]),
@@ -146,6 +149,7 @@ export function removeSubscription({ firm }: TenantScope, id: string): readonly 
     sql`DELETE FROM subscription WHERE firm = ${firm} AND id = ${id}`,
     recount(firm),
     removeDue(firm, id),
+    tellHolders,
   ];
 }
 

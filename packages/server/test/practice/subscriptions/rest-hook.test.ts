@@ -62,7 +62,7 @@ test('what must not be asked is refused, with the element and the rule', async (
       'Subscription.criteria.extension',
       /the topic takes _id, /,
     ],
-    [withChannel({ type: 'websocket' }), 'Subscription.channel.type', /websocket is not served yet/],
+    [withChannel({ type: 'message' }), 'Subscription.channel.type', /message is not served/],
     [withChannel({ type: 'email' }), 'Subscription.channel.type', /email is not served/],
     [withChannel({ endpoint: 'http://example.com/' }), 'Subscription.channel.endpoint', /https/],
     [withChannel({ endpoint: 'https://10.0.0.1/' }), 'Subscription.channel.endpoint', /public Internet/],
