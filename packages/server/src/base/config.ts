@@ -25,7 +25,14 @@ export class ConfigError extends Error {
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** Variables of PRAXIS_ that other commands read, so they are not unknown here. */
-const otherVariables: ReadonlySet<string> = new Set(['PRAXIS_TEST_CLUSTER']);
+const otherVariables: ReadonlySet<string> = new Set([
+  'PRAXIS_TEST_CLUSTER',
+  // praxis listen
+  'PRAXIS_CLIENT_ID',
+  'PRAXIS_CLIENT_SECRET',
+  'PRAXIS_API_KEY',
+  'PRAXIS_WEBHOOK_SECRET',
+]);
 
 /**
  * The configuration from environment variables.

@@ -15,6 +15,7 @@ import { secretCommands } from './commands/data/secret.ts';
 import { syntheticCommands } from './commands/data/synthetic.ts';
 import { buildCompletionCommand } from './commands/service/completion.ts';
 import { listEverywhere } from './commands/service/jobs.ts';
+import { listenCommands } from './commands/service/listen.ts';
 import { migrateCommands } from './commands/service/migrate.ts';
 import { showRows } from './commands/service/operator-rows.ts';
 import { sandboxCommands } from './commands/service/sandbox.ts';
@@ -44,6 +45,7 @@ export const commands: readonly Command[] = [
   ...exportCommands,
   ...syntheticCommands,
   ...sandboxCommands,
+  ...listenCommands,
   ...backupCommands,
   ...contentCommands,
   buildCompletionCommand(() => commands),

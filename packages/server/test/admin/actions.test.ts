@@ -59,6 +59,8 @@ const machineCommands: ReadonlySet<string> = new Set([
   'secret rotate',
   // A script of the shell.
   'completion',
+  // What an application does, on the machine of its developer.
+  'listen',
 ]);
 
 test('everything else that the command line does is an action of the same name', () => {
