@@ -358,7 +358,7 @@ test('without its firm no statement that reads finds a row of another firm', asy
   }
   assert.ok(texts.length > 80, `${texts.length} statements`);
   // What finds nothing where nothing holds it back shows nothing here: few may.
-  assert.ok(silent.length <= texts.length / 5, `${silent.length} of ${texts.length}: ${silent.join('\n')}`);
+  assert.ok(silent.length <= texts.length / 6, `${silent.length} of ${texts.length}: ${silent.join('\n')}`);
 });
 
 /** Row-level security; the function that notes imports finds none of maple. */

@@ -22,9 +22,9 @@ import { findObject, findProperty, findText, listObjects, listTexts } from '../.
 import { getStandardParameters } from '../../search/parameters.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import type { ResourceWrite, StoredResource, WriteOutcome } from '../../storage/store.ts';
+import { listTopicGrants, toLocalReference } from './admitting/matching.ts';
 import { sealHeaders } from './channel-headers.ts';
 import { readDefinition, refuseElement, type SubscriptionDefinition } from './definition.ts';
-import { listTopicGrants, toLocalReference } from './matching.ts';
 import { backportProfiles, secretExtension, topicExtension } from './names.ts';
 import { computeSecret } from './secret.ts';
 import { countOwnStates, keepSubscription, removeSubscription } from './store.ts';

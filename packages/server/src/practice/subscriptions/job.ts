@@ -9,7 +9,7 @@ import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import type { Job, Progress } from '../../jobs/jobs.ts';
 import type { FeatureServices } from '../feature.ts';
 import { openRecentRights, type RecentRights } from './acting.ts';
-import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admission.ts';
+import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admitting/admission.ts';
 import { openAsking } from './asking.ts';
 import { openSending } from './sending.ts';
 import { askedChannel } from './store.ts';

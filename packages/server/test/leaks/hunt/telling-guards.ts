@@ -20,7 +20,7 @@ export interface TellingGuard {
   readonly replaced: readonly Replacement[];
 }
 
-const matching = 'practice/subscriptions/matching.ts';
+const matching = 'practice/subscriptions/admitting/matching.ts';
 const hooks = 'practice/subscriptions/hooks.ts';
 
 /** Searches by everything, over all rows. */

@@ -3,19 +3,19 @@
  * criteria are searched with its rights, and a topic sees a change as these rights show it (docs/decisions/0308).
  */
 import type { JsonObject } from '@praxis/fhir';
-import { parseStored } from '../../access/disclosure.ts';
-import { type AccessPolicy, type Grant, searchGrants } from '../../access/policy.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import { compileCriterionTest } from '../../engine/rights/disclosing.ts';
-import { planSearch, strictly } from '../../engine/search/searching.ts';
-import { selectAllPages } from '../../engine/search/select-page.ts';
-import { type IndexRows, indexElements } from '../../search/index/index-rows.ts';
-import { hasToken } from '../../search/index/match.ts';
-import { getTypeNumber } from '../../search/numbers.ts';
-import { getStandardParameters } from '../../search/parameters.ts';
-import type { Change, StoredResource } from '../../storage/store.ts';
-import type { SubscriptionDefinition } from './definition.ts';
-import { type EventKind, findTopic, type Topic } from './topics.ts';
+import { parseStored } from '../../../access/disclosure.ts';
+import { type AccessPolicy, type Grant, searchGrants } from '../../../access/policy.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { compileCriterionTest } from '../../../engine/rights/disclosing.ts';
+import { planSearch, strictly } from '../../../engine/search/searching.ts';
+import { selectAllPages } from '../../../engine/search/select-page.ts';
+import { type IndexRows, indexElements } from '../../../search/index/index-rows.ts';
+import { hasToken } from '../../../search/index/match.ts';
+import { getTypeNumber } from '../../../search/numbers.ts';
+import { getStandardParameters } from '../../../search/parameters.ts';
+import type { Change, StoredResource } from '../../../storage/store.ts';
+import type { SubscriptionDefinition } from '../definition.ts';
+import { type EventKind, findTopic, type Topic } from '../topics.ts';
 
 /** Ids that one search asks for. */
 const idsMax = 100;

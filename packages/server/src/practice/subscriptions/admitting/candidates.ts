@@ -4,14 +4,14 @@
  * event, whatever the rights are (docs/decisions/0319).
  */
 import type { Budget, BudgetedWork } from '@praxis/fhir';
-import { parseStored } from '../../access/disclosure.ts';
-import { PraxisError } from '../../base/errors.ts';
-import { indexElements } from '../../search/index/index-rows.ts';
-import { parseToken } from '../../search/kinds/token.ts';
-import { getStandardParameters } from '../../search/parameters.ts';
-import { splitUnescaped } from '../../search/query/search-values.ts';
-import type { Change, StoredResource } from '../../storage/store.ts';
-import type { SubscriptionDefinition } from './definition.ts';
+import { parseStored } from '../../../access/disclosure.ts';
+import { PraxisError } from '../../../base/errors.ts';
+import { indexElements } from '../../../search/index/index-rows.ts';
+import { parseToken } from '../../../search/kinds/token.ts';
+import { getStandardParameters } from '../../../search/parameters.ts';
+import { splitUnescaped } from '../../../search/query/search-values.ts';
+import type { Change, StoredResource } from '../../../storage/store.ts';
+import type { SubscriptionDefinition } from '../definition.ts';
 import { toLocalReference } from './matching.ts';
 
 /** What is needed of who asks: a subscription, or several that ask the same. */

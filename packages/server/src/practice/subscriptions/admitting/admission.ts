@@ -3,21 +3,21 @@
  * transaction under way (docs/decisions/0170, 0308). Events and the place that was come to are stored together, so an event is
  * given once, whichever process looks.
  */
-import { PraxisError } from '../../base/errors.ts';
-import { type Database, pointRead } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import { jobLimits } from '../../limits/budgets.ts';
-import { CostlyParameters } from '../../search/index/costly-parameters.ts';
-import type { Change, ChangePlace, ChangesPage } from '../../storage/store.ts';
-import { getFirm, isKept } from '../../tenancy/firms.ts';
-import { openOperatorScope } from '../../tenancy/operator.ts';
-import type { TenantScope } from '../../tenancy/scope.ts';
-import type { ActingServices, RecentRights } from './acting.ts';
+import { PraxisError } from '../../../base/errors.ts';
+import { type Database, pointRead } from '../../../database/database.ts';
+import { sql } from '../../../database/sql.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { jobLimits } from '../../../limits/budgets.ts';
+import { CostlyParameters } from '../../../search/index/costly-parameters.ts';
+import type { Change, ChangePlace, ChangesPage } from '../../../storage/store.ts';
+import { getFirm, isKept } from '../../../tenancy/firms.ts';
+import { openOperatorScope } from '../../../tenancy/operator.ts';
+import type { TenantScope } from '../../../tenancy/scope.ts';
+import type { ActingServices, RecentRights } from '../acting.ts';
+import { type SubscriptionState, unsearchable } from '../store.ts';
 import { type Candidates, indexCandidates } from './candidates.ts';
 import { type FeedPlace, keepEvents, type Matched } from './keeping.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
-import { type SubscriptionState, unsearchable } from './store.ts';
 
 /** Changes that are looked at at once. */
 const changesMax = 500;

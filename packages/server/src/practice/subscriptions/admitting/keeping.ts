@@ -1,13 +1,13 @@
 /** Events and the place that was come to, stored together: all or nothing, and once, whichever process looks. */
-import type { Database, Queryable } from '../../database/database.ts';
-import { type Sql, sql } from '../../database/sql.ts';
-import { getTypeNumber } from '../../search/numbers.ts';
-import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
-import { buildInserts } from '../../storage/statement-runner.ts';
-import type { ChangePlace } from '../../storage/store.ts';
+import type { Database, Queryable } from '../../../database/database.ts';
+import { type Sql, sql } from '../../../database/sql.ts';
+import { getTypeNumber } from '../../../search/numbers.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../../storage/index-arrays.ts';
+import { buildInserts } from '../../../storage/statement-runner.ts';
+import type { ChangePlace } from '../../../storage/store.ts';
+import { tellHoldersAbout } from '../sockets/binding-store.ts';
+import { unsearchable } from '../store.ts';
 import type { Match } from './matching.ts';
-import { tellHoldersAbout } from './sockets/binding-store.ts';
-import { unsearchable } from './store.ts';
 
 /** How far the changes of a firm were looked at, and for which subscriptions. */
 export interface FeedPlace {
