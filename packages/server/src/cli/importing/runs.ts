@@ -158,6 +158,6 @@ export async function finishRun({ store, clock }: Store, scope: TenantScope, { i
       FROM (${sumRanges(firm, id)}) done WHERE firm = ${firm} AND id = ${id} AND holder = ${holder} AND finished IS NULL`,
     sql`
       DELETE FROM import_range r USING import_run i
-      WHERE r.firm = ${firm} AND r.run = ${id} AND i.firm = r.firm AND i.id = r.run AND i.finished IS NOT NULL`,
+      WHERE r.firm = ${firm} AND r.run = ${id} AND i.firm = ${firm} AND i.id = r.run AND i.finished IS NOT NULL`,
   ]);
 }
