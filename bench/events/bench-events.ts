@@ -63,6 +63,8 @@ interface Side {
   readonly node: BenchNode;
   readonly next: () => Asked;
   readonly rounds: Round[];
+  /** Of its events, in ms. */
+  readonly delays: number[];
 }
 
 interface Round {
@@ -120,16 +122,14 @@ async function measureAll(yard: Yard, options: Options) {
   for (const name of names) sides.push(await openSide(yard, name, options, receiver));
   for (const side of sides) await takeTurn(side, options.rate, warmUpSeconds);
   receiver.take();
-  const delays: number[] = [];
   for (let round = 0; round < options.rounds; round += 1)
     for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       side.rounds.push(await takeTurn(side, options.rate, options.seconds));
-      const told = receiver.take();
-      if (side.name === 'one') delays.push(...told);
+      side.delays.push(...receiver.take());
     }
   const one = sides.find(({ name }) => name === 'one');
   const held = one === undefined ? undefined : await measureHeld(one, options, receiver);
-  return report(options, sides, delays, held);
+  return report(options, sides, held);
 }
 
 async function openSide(yard: Yard, name: Side['name'], options: Options, receiver: Receiver): Promise<Side> {
@@ -139,7 +139,14 @@ async function openSide(yard: Yard, name: Side['name'], options: Options, receiv
   const caller = await openCaller(node.origin, ground.prepared);
   if (name !== 'none') await subscribe(caller, name === 'one' ? '' : 'Patient?_id=nobody', receiver.url);
   if (name === 'many') await multiplySubscriptions(ground, options.many);
-  return { name, ground, node, next: planWrites(node, caller, ground.prepared.body, options.patients), rounds: [] };
+  return {
+    name,
+    ground,
+    node,
+    next: planWrites(node, caller, ground.prepared.body, options.patients),
+    rounds: [],
+    delays: [],
+  };
 }
 
 /** What starts the service of another checkout. */
@@ -267,12 +274,14 @@ async function measureHeld(side: Side, { rate, held }: Options, receiver: Receiv
   return Math.max(...receiver.take());
 }
 
-function report(options: Options, sides: readonly Side[], delays: readonly number[], heldMs: number | undefined) {
+function report(options: Options, sides: readonly Side[], heldMs: number | undefined) {
   console.log(`${options.rate} writes/s, ${options.rounds} rounds of ${options.seconds} s, one worker`);
   const { ratios, broken } = reportCosts(sides);
-  const [p50Ms, p99Ms] = [quantile(delays, 0.5), quantile(delays, 0.99)];
-  if (delays.length > 0) {
-    console.log(`\n${delays.length} events: p50 ${p50Ms} ms, p99 ${p99Ms} ms, longest ${Math.max(...delays)} ms`);
+  const told = Object.fromEntries(sides.map(({ name, delays }) => [name, computeDelays(delays)]));
+  for (const [name, { events, p50Ms, p99Ms, longestMs }] of Object.entries(told))
+    if (events > 0) console.log(`${name}: ${events} events, p50 ${p50Ms} ms, p99 ${p99Ms} ms, longest ${longestMs} ms`);
+  if (told['one'] !== undefined) {
+    const { p50Ms, p99Ms } = told['one'];
     if (p50Ms > delayBounds.p50Ms) broken.push(`p50 of the delay is ${p50Ms} ms, at most ${delayBounds.p50Ms}`);
     if (p99Ms > delayBounds.p99Ms) broken.push(`p99 of the delay is ${p99Ms} ms, at most ${delayBounds.p99Ms}`);
   }
@@ -282,7 +291,12 @@ function report(options: Options, sides: readonly Side[], delays: readonly numbe
     if (heldMs > max) broken.push(`a transaction of ${options.held} s delays events by ${heldMs} ms, at most ${max}`);
   }
   const rounds = Object.fromEntries(sides.map((side) => [side.name, side.rounds]));
-  return { broken, figures: { ratios, rounds, events: delays.length, p50Ms, p99Ms, heldMs } };
+  return { broken, figures: { ratios, rounds, told, heldMs } };
+}
+
+function computeDelays(delays: readonly number[]) {
+  const longestMs = delays.reduce((most, each) => Math.max(most, each), 0);
+  return { events: delays.length, p50Ms: quantile(delays, 0.5), p99Ms: quantile(delays, 0.99), longestMs };
 }
 
 function reportCosts(sides: readonly Side[]) {
