@@ -31,6 +31,8 @@ const terms = ['acl', 'state', 'version', 'purpose', 'expires_at', 'operator_row
 export const erasedTables: readonly FirmTable[] = [
   // First what jobs find their work by, so that none begins any more.
   notExported('subscription_due', underWay),
+  notExported('subscription_binding', underWay),
+  notExported('websocket_token', underWay),
   notExported('subscription_feed', underWay),
   notExported('occupancy_change', underWay),
   notExported('waitlist_due', underWay),

@@ -317,8 +317,10 @@ test('those who wait are answered when the service stops', async (t) => {
   const stopping = await openTestService(t);
   const firm = await makeFirm(stopping, 'maple');
   const caller = await openCaller(stopping, await makeApplication(stopping, 'Full', ['acl/*'], [firm]), firm);
+  const countListeners = () => getEventListeners(stopping.service.parts.stopping, 'abort').length;
+  const before = countListeners();
   const waiting = caller.get('$changes?_wait=30');
-  while (getEventListeners(stopping.service.parts.stopping, 'abort').length === 0) await delay(1);
+  while (countListeners() === before) await delay(1);
   await stopping.service.drain();
   const { status, json } = await waiting;
   assert.deepEqual([status, json.entry], [200, undefined]);
