@@ -82,9 +82,21 @@ export async function suspendFirm(database: Database, firm: Firm): Promise<void>
   await change(database, firm, sql`state = 'suspended'`);
 }
 
-/** Ends a suspension. */
-export async function resumeFirm(database: Database, firm: Firm): Promise<void> {
-  await change(database, firm, sql`state = 'active'`);
+/** Ends a suspension, and in the same transaction a request to erase the firm that waits. @param by username */
+export async function resumeFirm(
+  database: Database,
+  { id }: Firm,
+  { by, nowMs }: { readonly by: string; readonly nowMs: number },
+): Promise<void> {
+  const waiting = sql`firm = ${id} AND state = 'requested'`;
+  await changeRights(database, { firm: id }, async (tx) => {
+    // In the order in which a confirmation takes them.
+    await tx.query(sql`SELECT id FROM firm_erasure WHERE ${waiting} FOR UPDATE`);
+    await tx.query(sql`UPDATE firm f SET state = 'active' WHERE f.id = ${id} AND ${isKept}`);
+    await tx.query(sql`
+      UPDATE firm_erasure SET state = 'cancelled', cancelled_at = ${nowMs}, cancelled_by = ${by}
+      WHERE ${waiting} AND expires_at > ${nowMs}::bigint`);
+  });
 }
 
 /** Changes the zone in which dates without an offset are read, from the next request on; stored index rows are not rewritten. */

@@ -147,7 +147,7 @@ test('settled revocation: the next call is refused, whatever was revoked, and wo
       403,
       () => authorise(database, clock, maple, who, { purpose: 'Again' }, entryProblem),
     ],
-    [() => suspendFirm(database, maple), 403, () => resumeFirm(database, maple)],
+    [() => suspendFirm(database, maple), 403, () => resumeFirm(database, maple, { by: 'operator', nowMs: 0 })],
     [() => suspendApplication(database, who), 401, () => resumeApplication(database, who)],
   ];
   for (const [take, status, giveBack] of takings) {

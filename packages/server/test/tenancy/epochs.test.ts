@@ -95,7 +95,7 @@ const changes: Readonly<
   suspendApplication: [ofApplication, ({ a }, on) => suspendApplication(on, a.application)],
   resumeApplication: [ofApplication, ({ a }, on) => resumeApplication(on, a.application)],
   suspendFirm: [ofFirm, ({ x }, on) => suspendFirm(on, x)],
-  resumeFirm: [ofFirm, ({ x }, on) => resumeFirm(on, x)],
+  resumeFirm: [ofFirm, ({ x }, on) => resumeFirm(on, x, { by: 'operator', nowMs: 0 })],
   setFirmTimeZone: [ofFirm, ({ x }, on) => setFirmTimeZone(on, x, 'UTC')],
   revokeApiKey: [ofApplication, ({ a }, on) => revokeApiKey(on, a.application, a.legacyKeyId)],
   revokeClient: [ofApplication, ({ a }, on) => revokeClient(on, a.application, a.clientId)],

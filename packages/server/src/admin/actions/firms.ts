@@ -78,7 +78,11 @@ export const firmActions = [
     path: '/environments/{environment}/firms/{firm}/resume',
     summary: 'End a suspension',
     roles: ['operator'],
-    run: async (context, { path }) => resumeFirm(context.database, await getTargetFirm(context, path)),
+    run: async (context, { path }) =>
+      resumeFirm(context.database, await getTargetFirm(context, path), {
+        by: context.caller.username,
+        nowMs: context.clock.now(),
+      }),
     command: { print: (_, { path }) => [`firm ${path.firm} is active`] },
   }),
   defineAdminAction({

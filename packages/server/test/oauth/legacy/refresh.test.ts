@@ -209,7 +209,7 @@ test('contract 5.4: a suspended firm’s refresh token works again when the susp
   const made = await login();
   await suspendFirm(database, made.firm);
   assert.equal((await refresh(made.firm, [made.vendor.legacyKey], made.refreshToken)).status, 400);
-  await resumeFirm(database, made.firm);
+  await resumeFirm(database, made.firm, { by: 'operator', nowMs: 0 });
   assert.equal((await refresh(made.firm, [made.vendor.legacyKey], made.refreshToken)).status, 200);
 });
 

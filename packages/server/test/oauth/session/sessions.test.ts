@@ -224,7 +224,7 @@ test('settled revocation: a new grant acts at once: refusals are not remembered'
   assert.equal((await world.sessions.authenticate(there)).scope.firm, second.id);
   await suspendFirm(database, second);
   assert.deepEqual(await refusalOf(world.sessions.recheck(there)), forbidden);
-  await resumeFirm(database, second);
+  await resumeFirm(database, second, { by: 'operator', nowMs: 0 });
   await suspendApplication(database, vendor.application);
   await resumeApplication(database, vendor.application);
   assert.equal((await world.sessions.authenticate(there)).scope.firm, second.id);
