@@ -49,7 +49,8 @@ export function addRows(firm: number, rows: readonly ProvenRow[], lists: readonl
   return sql`
     SELECT praxis_audit_rows(in_firm => ${firm}, in_rows => ${encodeRows(rows, keys)}::audit_row[],
       in_fingerprint => ${lists.map(({ fingerprint }) => fingerprint)}::text[],
-      in_list => ${lists.map(({ elements }) => elements)}::text[], in_new => ${encodeNewKeys(keys)}::json)`;
+      in_list => ${lists.map(({ elements }) => elements)}::text[], in_new => ${encodeNewKeys(keys)}::json)
+    WHERE NOT EXISTS (SELECT FROM firm WHERE id = ${firm} AND state IN ('erasing', 'erased'))`;
 }
 
 /** The rows with their proofs, which stay the same however often they are sent. */

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
+import { isKept } from '../tenancy/firms.ts';
 import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles, KnownHead } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
@@ -67,19 +68,18 @@ export function openSealingJob(options: SealingOptions) {
     name: 'seals of the audit ledger',
     pauseMs: options.pauseMs,
     async run(): Promise<SealingState> {
-      const firms = new Set(ledger.takeTouched());
+      const touched = ledger.takeTouched();
       const isSweep = performance.now() - sweptAtMs >= sweepMs;
-      if (isSweep) {
-        for (const firm of await allLedgers(options.database)) firms.add(firm);
-        sweptAtMs = performance.now();
-      }
+      if (touched.length === 0 && !isSweep) return 'done';
+      const firms = await listLedgers(options.database, isSweep ? undefined : touched);
+      if (isSweep) sweptAtMs = performance.now();
       return await sealTouched(firms, isSweep);
     },
     async finish(): Promise<void> {
       const endMs = performance.now() + finishMaxMs;
       try {
         for (let state: SealingState = 'more'; state !== 'done' && performance.now() < endMs; ) {
-          state = await sealTouched(ledger.takeTouched(), false);
+          state = await sealTouched(await listLedgers(options.database, ledger.takeTouched()), false);
           if (state === 'waiting') await delay(finishPauseMs);
         }
       } catch (error) {
@@ -99,11 +99,17 @@ async function warnOfOld({ database, clock, log }: SealingOptions, firm: number)
     log.error({ firm, sinceMs: row.at }, 'rows of the audit ledger cannot be sealed: a transaction does not end');
 }
 
-async function allLedgers(database: Database): Promise<number[]> {
+/**
+ * Ledgers to seal, of all firms or of these. Not those of firms that are being erased: their end is noted before their rows go, and it
+ * is no fault then that the end is missing (offboarding/erase-firm.ts).
+ */
+async function listLedgers(database: Database, touched: readonly number[] | undefined): Promise<number[]> {
+  const among = touched === undefined ? sql.empty : sql`AND f.id = ANY (${touched}::int[])`;
   const firms = await database.query<{ id: number }>(
-    sql`SELECT id FROM firm WHERE state IN ('active', 'suspended') ORDER BY id`,
+    sql`SELECT f.id FROM firm f WHERE ${isKept} ${among} ORDER BY f.id`,
   );
-  return [serviceLedger, ...firms.map(({ id }) => id)];
+  const isServiceToo = touched === undefined || touched.includes(serviceLedger);
+  return [...(isServiceToo ? [serviceLedger] : []), ...firms.map(({ id }) => id)];
 }
 
 /** Seals the next rows of a ledger. `waiting`: there are rows that older transactions may still come before. */

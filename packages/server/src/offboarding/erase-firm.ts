@@ -45,7 +45,7 @@ const portionMs = 1_000;
 /** An upload that was under way may still store its object for so long after it was announced. */
 const uploadMs = 60 * 60 * 1000;
 
-/** Rows of requests that were under way are looked for so long after a firm was erased. */
+/** Rows of requests that were under way are looked for often for so long after a firm was erased. */
 const lateMs = 24 * 60 * 60 * 1000;
 
 interface Running {
@@ -74,8 +74,8 @@ export interface Eraser {
    * @returns `waiting`: older transactions have to end first; `done`: nothing is left for now
    */
   eraseConfirmed(): Promise<Progress>;
-  /** Removes what requests that were under way have left of firms that were erased within the last day. */
-  eraseLate(): Promise<void>;
+  /** Removes what came late of firms that were erased: within the last day, or of all. */
+  eraseLate(which: 'recent' | 'all'): Promise<void>;
 }
 
 export function openEraser(context: EraseContext): Eraser {
@@ -91,23 +91,29 @@ export function openEraser(context: EraseContext): Eraser {
           const progress = await erasePortion(context, running, place);
           if (progress === 'more' || state === 'done') state = progress;
         } catch (error) {
+          // A slice may have taken longer than a statement may: the next one is smaller.
+          place.rows = Math.max(1, Math.floor(place.rows / 2));
           faults.push(error); // the others have their turn
         }
       }
       if (faults.length > 0) throw faults[0];
       return state;
     },
-    async eraseLate() {
-      const sinceMs = context.clock.now() - lateMs;
-      for (const { firm } of await listRunning(context, sql`state = 'erased' AND finished_at > ${sinceMs}::bigint`)) {
-        if ((await listTablesLeft(context.database.forFirm(firm), firm)).length > 0) await removeLate(context, firm);
+    async eraseLate(which) {
+      const recent = which === 'all' ? sql.empty : sql`AND finished_at > ${context.clock.now() - lateMs}::bigint`;
+      for (const running of await listRunning(context, sql`state = 'erased' ${recent}`)) {
+        const { firm } = running;
+        if ((await listTablesLeft(context.database.forFirm(firm), firm)).length > 0) await removeLate(context, running);
       }
     },
   };
 }
 
-async function removeLate(context: EraseContext, firm: number): Promise<void> {
+async function removeLate(context: EraseContext, running: Running): Promise<void> {
+  const { firm } = running;
   await context.asOwner(async (owner) => {
+    const place = { content: '' };
+    while ((await removeObjects(context, owner, running, place)) > 0);
     const keys = await readKeys(owner);
     for (const { name } of erasedTables) {
       let after: readonly string[] | undefined;
@@ -187,7 +193,10 @@ async function eraseSlice(
     if (table !== undefined) {
       const { counts, last } = await removeRows(tx, keys, table.name, running.firm, place);
       if (Object.keys(counts).length > 0) await tx.query(addCounts(running.id, counts));
-      if (last === undefined) place.table += 1;
+      if (last === undefined) {
+        place.table += 1;
+        place.rows = rowsOfSlice.first; // rows of the next one have another size
+      }
       place.after = last;
       return 'more';
     }
@@ -209,7 +218,7 @@ async function removeObjects(
   { content, clock }: EraseContext,
   owner: Database,
   { id, firm }: Running,
-  place: Place,
+  place: Pick<Place, 'content'>,
 ): Promise<number> {
   const contents = await owner.query<{ id: string; name: string }>(sql`
     SELECT id, object_key AS name FROM document_content
