@@ -4,7 +4,7 @@
  * not exist, before anything is looked up.
  */
 
-import type { Action } from '../actions/action.ts';
+import type { Action, Actor } from '../actions/action.ts';
 import type { Role } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
 import type { SignedInCaller } from './sessions.ts';
@@ -20,9 +20,13 @@ export function requireAccess(action: Action, caller: SignedInCaller, segments: 
   const { name, roles } = action;
   if (!roles.includes(caller.role))
     fail('role-missing', { diagnostics: `${name} is for the role ${roles.join(' or ')}, not ${caller.role}` });
-  if (action.sessionOnly === true && caller.kind === 'token')
-    fail('role-missing', { diagnostics: `${name} is not for API tokens: sign in` });
+  if (action.sessionOnly === true) requireSession(name, caller);
   if (caller.role !== 'operator' && segments['environment'] !== undefined) requireOwn(caller, segments);
+}
+
+/** @throws PraxisError `role-missing` where an API token asks for `what` */
+export function requireSession(what: string, { kind }: Pick<Actor, 'kind'>): void {
+  if (kind === 'token') fail('role-missing', { diagnostics: `${what} is not for API tokens: sign in` });
 }
 
 /** @throws PraxisError `role-missing` naming a field of `body` that the caller's role may not give */

@@ -74,8 +74,8 @@ export async function createAdministrator(
   const password = given ?? makeSecret(madeUpBytes);
   const stored = await passwords.hash(password);
   const made = await database.query(sql`
-    INSERT INTO administrator (username, role, firm, application, password, created_at)
-    VALUES (${username}, ${draft.role}, ${firm?.id ?? null}, ${application?.id ?? null}, ${stored}, ${sql.timestamp(clock.now())})
+    INSERT INTO administrator (username, role, firm, application, password, created_at, password_given_at)
+    VALUES (${username}, ${draft.role}, ${firm?.id ?? null}, ${application?.id ?? null}, ${stored}, ${sql.timestamp(clock.now())}, ${sql.timestamp(clock.now())})
     ON CONFLICT (username) DO NOTHING RETURNING id`);
   if (made.length === 0)
     fail('duplicate', { diagnostics: `an administrator ${username} exists`, expression: ['username'] });
@@ -103,19 +103,32 @@ export async function revokeAdministrator(database: Database, username: string):
 /**
  * Gives the administrator another password; sessions and API tokens end.
  * @param password chosen by a person; made up when absent
+ * @param by `owner`: the administrator itself, who has proved to know the current password
  * @throws PraxisError `rule-broken` for one that may not be chosen, `resource-not-found` when no live administrator has
  *   the username
  */
 export async function setPassword(
-  { database, passwords }: AdministratorStore,
+  { database, clock, passwords }: AdministratorStore,
   username: string,
   password?: string,
+  by: 'owner' | 'other' = 'other',
 ): Promise<IssuedAdministrator> {
   const given = password === undefined ? undefined : requirePassword('password', password, username);
   const chosen = given ?? makeSecret(madeUpBytes);
   const stored = await passwords.hash(chosen);
-  await change(database, username, sql`password = ${stored}`);
+  const now = sql.timestamp(clock.now());
+  const told =
+    by === 'owner'
+      ? sql`password_own_since = COALESCE(password_own_since, ${now}::timestamptz)`
+      : sql`password_own_since = NULL, password_given_at = ${now}`;
+  await change(database, username, sql`password = ${stored}, ${told}`);
   return given === undefined ? { username, password: chosen } : { username };
+}
+
+/** The role of an administrator; undefined: there is none. */
+export async function findRole(database: Database, username: string): Promise<Role | undefined> {
+  const [row] = await database.query<{ role: Role }>(sql`SELECT role FROM administrator WHERE username = ${username}`);
+  return row?.role;
 }
 
 /** Changes a live administrator and ends all sessions and API tokens, in one transaction. */

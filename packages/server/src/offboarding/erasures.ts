@@ -10,7 +10,7 @@ import { type Sql, sql } from '../database/sql.ts';
 import { raiseEpochs } from '../tenancy/epochs.ts';
 import type { Firm } from '../tenancy/firms.ts';
 
-/** How long a request waits for its confirmation. */
+/** How long a request waits for its confirmation; and so long before it nobody else may have set the password of who asks. */
 export const requestMs = 3 * 24 * 60 * 60 * 1000;
 
 /** Rows that are counted for a request, of each kind: more of them take too long for whoever waits. */
@@ -61,7 +61,8 @@ export interface ErasureStore {
 /**
  * Requests that a firm be erased.
  * @param by username of the operator, who has proved to be one
- * @throws PraxisError `rule-broken` where the firm is not suspended, `duplicate` where its erasure is requested already
+ * @throws PraxisError `rule-broken` where the firm is not suspended, or the password of the operator may be known to another one;
+ *   `duplicate` where its erasure is requested already
  */
 export async function requestErasure(
   { database, clock }: ErasureStore,
@@ -72,8 +73,13 @@ export async function requestErasure(
   const counts = await countHoldings(database, firm.id);
   const nowMs = clock.now();
   const id = await database.transaction(undefined, async (tx) => {
+    const [operator] = await listOperators(tx, [by]);
+    requireOwnPassword(operator, by, nowMs, 'operator');
     await tx.query(sql`
       UPDATE firm_erasure SET state = 'expired' WHERE firm = ${firm.id} AND state = 'requested' AND expires_at <= ${nowMs}::bigint`);
+    // Nobody resumes it meanwhile: that would not see this request.
+    const [held] = await tx.query<Pick<Firm, 'state'>>(sql`SELECT state FROM firm WHERE id = ${firm.id} FOR SHARE`);
+    requireSuspended({ prefix: firm.prefix, state: held?.state ?? 'active' });
     const [made] = await tx.query<{ id: number }>(sql`
       INSERT INTO firm_erasure (firm, requested_at, expires_at, environment, prefix, name, reason, requested_by, counts)
       SELECT ${firm.id}::int, ${nowMs}::bigint, ${nowMs + requestMs}::bigint, ${firm.environment}::text, ${firm.prefix}::text, ${firm.name}::text,
@@ -102,7 +108,8 @@ function requireSuspended({ prefix, state }: Pick<Firm, 'prefix' | 'state'>): vo
  * Confirms an erasure. When it resolves nobody enters the firm any more; its rows are then removed by the job.
  * @param given the prefix of the firm, and who confirms
  * @throws PraxisError `resource-not-found`; `rule-broken` where the firm is another one or active again, the operator is the one who
- *   requested it or was made after that, or who requested it is no operator any more; `conflict` where it is not waiting for a confirmation
+ *   requested it or was made after that, the password of one of them may be known to the other one, or who requested it is no operator
+ *   any more; `conflict` where it is not waiting for a confirmation
  */
 export async function confirmErasure(
   store: ErasureStore,
@@ -142,9 +149,7 @@ async function requireSecondOperator(
     refuse('firm is not that of this erasure: give the prefix of the firm that is to be erased', 'firm');
   if (given.by === requestedBy)
     refuse(`${requestedBy} has requested this erasure: another operator has to confirm it`, 'operator');
-  const operators = await tx.query<{ username: string; createdAtMs: number }>(sql`
-    SELECT username, created_at AS "createdAtMs" FROM administrator
-    WHERE role = 'operator' AND state = 'active' AND username = ANY (${[requestedBy, given.by]}::text[])`);
+  const operators = await listOperators(tx, [requestedBy, given.by]);
   const find = (username: string) => operators.find((each) => each.username === username);
   if (find(requestedBy) === undefined)
     refuse(`${requestedBy}, who requested this erasure, is no operator any more: request it anew`, 'erasure');
@@ -153,6 +158,52 @@ async function requireSecondOperator(
     refuse(
       `${given.by} became an operator after this erasure was requested: one who was an operator before confirms it`,
       'operator',
+    );
+  requireOwnPassword(find(given.by), given.by, requestedAtMs, 'operator');
+  requireOwnPassword(find(requestedBy), requestedBy, requestedAtMs, 'erasure');
+}
+
+interface OperatorPassword {
+  readonly username: string;
+  readonly createdAtMs: number;
+  /** When somebody else has set it last. */
+  readonly givenAtMs: number | null;
+  /** Since when its owner alone has set it; null: somebody else has. */
+  readonly ownSinceMs: number | null;
+}
+
+/** Live ones; locked, so that no password changes until the transaction ends. */
+async function listOperators(tx: Queryable, usernames: readonly string[]): Promise<readonly OperatorPassword[]> {
+  return await tx.query<OperatorPassword>(sql`
+    SELECT username, created_at AS "createdAtMs", password_given_at AS "givenAtMs", password_own_since AS "ownSinceMs"
+    FROM administrator WHERE role = 'operator' AND state = 'active' AND username = ANY (${usernames}::text[])
+    ORDER BY id FOR NO KEY UPDATE`);
+}
+
+/**
+ * That nobody else knows the password, as far as a service can tell: else one operator would act as two. Whose password was set by
+ * another one has three days to notice.
+ * @throws PraxisError `rule-broken`
+ */
+function requireOwnPassword(
+  operator: OperatorPassword | undefined,
+  username: string,
+  requestedAtMs: number,
+  field: string,
+): void {
+  const { givenAtMs = null, ownSinceMs = null } = operator ?? {};
+  const refuse = (diagnostics: string): never => fail('rule-broken', { diagnostics, expression: [field] });
+  if (ownSinceMs === null)
+    return refuse(
+      `somebody else has set the password of ${username}: ${username} changes it by PUT /me/password, and the erasure is requested after that`,
+    );
+  if (ownSinceMs > requestedAtMs)
+    return refuse(
+      `${username} has changed a password of somebody else after this erasure was requested: request it anew`,
+    );
+  if (givenAtMs !== null && givenAtMs > requestedAtMs - requestMs)
+    refuse(
+      `somebody else has set a password of ${username} within three days before the request: request it after ${toInstant(givenAtMs + requestMs)}`,
     );
 }
 

@@ -2,6 +2,7 @@
 import type { Role } from '../../src/actions/schema.ts';
 import { createAdministrator } from '../../src/admin/administrators.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
+import { sql } from '../../src/database/sql.ts';
 import { type Answer, answerOf, type TestService } from '../support/service.ts';
 
 /** Long, and of nothing that is guessed first. */
@@ -30,6 +31,18 @@ export async function makeAdministrator(
   const { database, clock, secrets } = platform;
   const store = { database, clock, passwords: openPasswords(secrets) };
   await createAdministrator(store, { environment: 'sandbox', ...place, username, role, password });
+}
+
+/** As if these operators had been made, and had changed their passwords, four days ago: an erasure asks for it. */
+export async function ageOperators(
+  { platform }: Pick<TestService, 'platform'>,
+  ...usernames: readonly string[]
+): Promise<void> {
+  await platform.asOwner(async (owner) => {
+    await owner.query(sql`
+      UPDATE administrator SET created_at = created_at - interval '4 days', password_given_at = created_at - interval '4 days',
+        password_own_since = created_at - interval '4 days' WHERE username = ANY (${usernames}::text[])`);
+  });
 }
 
 /** Makes an administrator and signs in. */

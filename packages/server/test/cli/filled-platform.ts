@@ -35,7 +35,6 @@ import { openLegacyUse } from '../../src/oauth/legacy/use.ts';
 import { recordRevocation } from '../../src/oauth/revocation.ts';
 import { openSigningKeys } from '../../src/oauth/signing/signing-keys.ts';
 import { openTokenScopes } from '../../src/oauth/signing/token-scopes.ts';
-import { requestErasure } from '../../src/offboarding/erasures.ts';
 import { occupy } from '../../src/practice/booking/occupancy.ts';
 import { putCalendar, putHolidays } from '../../src/practice/calendars/store.ts';
 import { noteCharge } from '../../src/practice/charges/store.ts';
@@ -59,7 +58,10 @@ export async function fillPlatform(platform: Platform, files: ScratchDirectory):
   const { database, secrets, clock } = platform;
   const maple = await makeFirm(platform, 'maple');
   const cedar = await makeFirm(platform, 'cedar');
-  await requestErasure(platform, { ...cedar, state: 'suspended' }, { reason: 'Test', by: 'desk' });
+  // Of a firm that goes on working.
+  await database.query(sql`
+    INSERT INTO firm_erasure (firm, requested_at, expires_at, environment, prefix, name, reason, requested_by, counts)
+    VALUES (${cedar.id}, ${startMs}, ${startMs + 259_200_000}, 'sandbox', 'cedar', 'Cedar', 'Test', 'desk', '{}')`);
   const application = await createApplication(
     database,
     { environment: 'sandbox', name: 'It\'s "quoted", \\ (all)', acl: ['acl/*'] },

@@ -8,7 +8,8 @@ import { serviceLedger } from '../../src/audit/audit-row.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
-import { ask, openAdministrator, password, signedIn } from '../admin/world.ts';
+import { listTablesLeft, openEraser } from '../../src/offboarding/erase-firm.ts';
+import { ageOperators, ask, openAdministrator, password, signedIn } from '../admin/world.ts';
 import { openSealing } from '../audit/sealing.ts';
 import { runCommand } from '../cli/platform.ts';
 import { askForUrl, openWorld, pdf, putFile, storedDocument } from '../content/world.ts';
@@ -20,6 +21,7 @@ const [ada, bob] = [
   await openAdministrator(world, 'ada', 'operator'),
   await openAdministrator(world, 'bob', 'operator'),
 ];
+await ageOperators(world, 'ada', 'bob');
 const desk = await openAdministrator(world, 'desk', 'practice', { firm: 'maple' });
 const seal = openSealing(world, files.path);
 const passwords = files.write('password.txt', `${password}\n`);
@@ -78,7 +80,7 @@ test('on the command line an operator is named, and proves to be one', async () 
   await assert.rejects(run(...of, '--operator', 'nobody'), usage('password is not that of this operator'));
 });
 
-test('the same operator, another firm, an unknown number, a cancelled and an expired request are refused', async () => {
+test('the same operator, another firm, an unknown number, a request that ended with the suspension, and an expired one are refused', async () => {
   await ada.ask('POST', '/environments/sandbox/firms/maple/suspend');
   const { json: first } = await ada.ask('POST', requests, asked);
   const { id, state, counts } = first;
@@ -104,11 +106,8 @@ test('the same operator, another firm, an unknown number, a cancelled and an exp
     'late became an operator after this erasure was requested: one who was an operator before confirms it',
   ]);
   await bob.ask('POST', '/environments/sandbox/firms/maple/resume');
-  assert.deepEqual(await refused(confirm(bob, 1)), [
-    ...[422, 'rule-broken', 'firm maple is active: suspend it first, so that nobody works there any more'],
-  ]);
+  assert.equal((await ada.ask('GET', '/erasures/1')).json.cancelledBy, 'bob');
   await bob.ask('POST', '/environments/sandbox/firms/maple/suspend');
-  assert.equal((await bob.ask('POST', '/erasures/1/cancel')).json.cancelledBy, 'bob');
   assert.deepEqual(await refused(confirm(bob, 1)), [409, 'conflict', 'erasure 1 was cancelled']);
   await ada.ask('POST', requests, asked);
   clock.advance(3 * day);
@@ -126,14 +125,18 @@ test('the same operator, another firm, an unknown number, a cancelled and an exp
 
 test('who requested it has to be an operator still', async () => {
   const eve = await openAdministrator(world, 'eve', 'operator');
+  await ageOperators(world, 'eve');
   const { json } = await eve.ask('POST', requests, asked);
   await revokeAdministrator(platform.database, 'eve');
   const second = await signedIn(world, 'bob');
   assert.deepEqual(await refused(confirm(second, json.id)), [
     ...[422, 'rule-broken', 'eve, who requested this erasure, is no operator any more: request it anew'],
   ]);
-  await second.ask('POST', `/erasures/${json.id}/cancel`);
+  assert.equal((await second.ask('POST', `/erasures/${json.id}/cancel`)).json.cancelledBy, 'bob');
 });
+
+/** That were good before the firm was erased. */
+const urls: { upload: string; download: string } = { upload: '', download: '' };
 
 test('confirmed: everybody is refused at the firm from then on, as at one that does not exist', async () => {
   const owner = await signedIn(world, 'ada');
@@ -141,6 +144,8 @@ test('confirmed: everybody is refused at the firm from then on, as at one that d
   const caller = await openCaller(world, application, maple);
   const upload = await askForUrl(await openCaller(world, scanner, maple), 'application/pdf');
   assert.equal((await caller.get('Patient/stone')).status, 200);
+  const { json: held } = await caller.get(`DocumentReference/${document}`);
+  Object.assign(urls, { upload: upload.url, download: held.content[0].attachment.url });
   await owner.ask('POST', '/environments/sandbox/firms/maple/suspend');
   const before = await refused(caller.get('Patient/stone'));
   const requested = await run(
@@ -220,6 +225,27 @@ test('erased: rows and bytes are gone, others have theirs, and the record tells 
   assert.ok(existsSync(content));
 });
 
+test('who uses a URL of before, or writes for the firm late, leaves no row, no seal and no file', async () => {
+  const heads = (): readonly string[] => readdirSync(path.join(files.path, 'audit-heads', String(maple.id)));
+  const known = heads();
+  assert.equal(known.length, 1);
+  assert.equal((await putFile(urls.upload, pdf, { 'content-type': 'application/pdf' })).status, 410);
+  assert.equal((await fetch(urls.download)).status, 410);
+  await service.parts.ledger.flush();
+  service.parts.ledger.touch(maple.id);
+  await service.jobs.settle();
+  assert.deepEqual(await listTablesLeft(platform.database.forFirm(maple.id), maple.id), []);
+  assert.deepEqual(heads(), known);
+  const name = `${'d'.repeat(16)}/dd/${'d'.repeat(40)}`;
+  await database.owner.query(
+    sql`INSERT INTO content_discard (firm, object_key, since) VALUES (${maple.id}, ${name}, ${clock.now() - 2 * 3_600_000})`,
+  );
+  files.write(path.join('content', name), 'later than that');
+  await openEraser(platform).eraseLate('recent');
+  assert.equal(existsSync(path.join(files.path, 'content', name)), false);
+  assert.deepEqual(await listTablesLeft(platform.database.forFirm(maple.id), maple.id), []);
+});
+
 async function printed(...line: readonly string[]): Promise<string> {
   return (await run(...line)).output.join('\n');
 }
@@ -231,4 +257,67 @@ test('a firm of the same prefix begins with nothing, and the applications of the
   const fresh = await makeApplication(world, 'Fresh', ['acl/*'], [again]);
   assert.ok((await clientToken(world, fresh)).length > 0);
   assert.equal((await (await openCaller(world, fresh, again)).get('Patient/stone')).status, 404);
+});
+
+test('one operator does not act as two: who has got a password from another one waits, and changes it first', async () => {
+  await makeFirm(world, 'oak');
+  const first = await signedIn(world, 'ada');
+  await first.ask('POST', '/environments/sandbox/firms/oak/suspend');
+  const request = async (by: Asker): ReturnType<Asker['ask']> =>
+    await by.ask('POST', '/environments/sandbox/firms/oak/erasures', asked);
+  const confirmOak = (by: Asker, id: number) => confirm(by, id, { firm: 'oak' });
+
+  const expiresAt = new Date(clock.now() + day).toISOString();
+  const { json: token } = await first.ask('POST', '/me/tokens', { label: 'script', expiresAt });
+  for (const [method, place, body, what] of [
+    ['POST', '/administrators', { username: 'mallory', role: 'operator', password }, 'admin create'],
+    ['PUT', '/administrators/bob/password', { password }, 'admin password'],
+    ['POST', '/administrators/bob/revoke', undefined, 'admin revoke'],
+  ] as const)
+    assert.deepEqual(await refused(ask(world, token.token, method, place, body)), [
+      ...[403, 'role-missing', `${what} of an operator is not for API tokens: sign in`],
+    ]);
+  const vendor = { username: 'vendor', role: 'vendor', application: 'Operator' };
+  assert.equal((await ask(world, token.token, 'POST', '/administrators', vendor)).status, 201);
+  assert.equal((await ask(world, token.token, 'POST', '/administrators/vendor/revoke')).status, 204);
+
+  assert.equal((await first.ask('PUT', '/administrators/bob/password', { password })).status, 200);
+  const given =
+    'somebody else has set the password of bob: bob changes it by PUT /me/password, and the erasure is requested after that';
+  assert.deepEqual(await refused(request(await signedIn(world, 'bob'))), [422, 'rule-broken', given]);
+  const { json: one } = await request(first);
+  assert.deepEqual(await refused(confirmOak(await signedIn(world, 'bob'), one.id)), [422, 'rule-broken', given]);
+  clock.advance(1);
+  const changed = await (await signedIn(world, 'bob')).ask('PUT', '/me/password', { current: password, password });
+  assert.equal(changed.status, 204);
+  const second = await signedIn(world, 'bob');
+  assert.deepEqual(await refused(confirmOak(second, one.id)), [
+    ...[
+      422,
+      'rule-broken',
+      'bob has changed a password of somebody else after this erasure was requested: request it anew',
+    ],
+  ]);
+  await second.ask('POST', `/erasures/${one.id}/cancel`);
+  const { json: two } = await request(first);
+  const until = new Date(clock.now() - 1 + 3 * day).toISOString();
+  const soon = `somebody else has set a password of bob within three days before the request: request it after ${until}`;
+  assert.deepEqual(await refused(confirmOak(second, two.id)), [422, 'rule-broken', soon]);
+  await second.ask('POST', `/erasures/${two.id}/cancel`);
+  assert.deepEqual(await refused(request(second)), [422, 'rule-broken', soon]);
+
+  clock.advance(3 * day);
+  const { json: three } = await request(await signedIn(world, 'ada'));
+  // Of the one who requested it as well: else it would be bob who was impersonated.
+  await run('admin', 'password', 'ada', '--password-file', passwords);
+  assert.match(
+    String((await refused(confirmOak(await signedIn(world, 'bob'), three.id)))[2]),
+    /^somebody else has set the password of ada: ada changes it/,
+  );
+  await (await signedIn(world, 'bob')).ask('POST', `/erasures/${three.id}/cancel`);
+  await (await signedIn(world, 'ada')).ask('PUT', '/me/password', { current: password, password });
+  clock.advance(3 * day);
+  const { json: four } = await request(await signedIn(world, 'ada'));
+  await (await signedIn(world, 'bob')).ask('PUT', '/me/password', { current: password, password });
+  assert.equal((await confirmOak(await signedIn(world, 'bob'), four.id)).json.state, 'confirmed');
 });

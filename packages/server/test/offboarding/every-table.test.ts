@@ -17,7 +17,7 @@ import { type EraseContext, listTablesLeft, openEraser } from '../../src/offboar
 import { confirmErasure, getErasure, requestErasure } from '../../src/offboarding/erasures.ts';
 import { erasedTables } from '../../src/offboarding/firm-tables.ts';
 import { getFirm, suspendFirm } from '../../src/tenancy/firms.ts';
-import { password } from '../admin/world.ts';
+import { ageOperators, password } from '../admin/world.ts';
 import { fillPlatform } from '../cli/filled-platform.ts';
 import { makeFirm, openTestPlatform, runCommand, startMs } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
@@ -50,6 +50,7 @@ for (const username of ['ada', 'bob'])
     { database, clock: platform.clock, passwords: openPasswords(platform.secrets) },
     { username, role: 'operator', environment: 'sandbox', password },
   );
+await ageOperators({ platform }, 'ada', 'bob');
 
 await platform.asOwner(async (owner) => {
   await owner.query(sql`INSERT INTO write_lock (firm, key) VALUES (${maple.id}, '\\x01')`);
@@ -218,12 +219,15 @@ test('the ledgers of others are whole, and the prefix is free again', async () =
   assert.deepEqual(await listTablesLeft(database.forFirm(again.id), again.id), []);
 });
 
-test('rows that a request left late are removed within the day', async () => {
+test('rows that came late are removed, also after days', async () => {
   await platform.asOwner((owner) =>
     owner.query(
       sql`INSERT INTO job_failure (job, firm, failures, reason, failed_at) VALUES ('waitlist', ${maple.id}, 1, 'x', 1)`,
     ),
   );
-  await openEraser(context).eraseLate();
+  const later = makeTrustedClock(makeFixedClock(startMs + 3 * 86_400_000));
+  await openEraser({ ...context, clock: later }).eraseLate('recent');
+  assert.deepEqual(await listTablesLeft(database.forFirm(maple.id), maple.id), ['job_failure']);
+  await openEraser({ ...context, clock: later }).eraseLate('all');
   assert.deepEqual(await listTablesLeft(database.forFirm(maple.id), maple.id), []);
 });

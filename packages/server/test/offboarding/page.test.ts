@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { createAdministrator } from '../../src/admin/administrators.ts';
 import { openPasswords } from '../../src/admin/passwords.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { password } from '../admin/world.ts';
+import { ageOperators, password } from '../admin/world.ts';
 import { makeFirm, openTestPlatform, runCommand } from '../cli/platform.ts';
 import { openScratchDirectory } from '../cli/scratch-directory.ts';
 
@@ -42,6 +42,7 @@ test('everything is exported, verified, imported elsewhere, erased and proven', 
     await createAdministrator({ database, clock, passwords: openPasswords(secrets) }, draft);
     files.write(`${username}.txt`, password);
   }
+  await ageOperators({ platform }, 'ada', 'bob');
   const source = files.write('records/a.ndjson', '{"resourceType":"Patient","id":"a","active":true}\n');
   await run(`npx praxis import ${source} --firm maple --environment prod`);
   const [exporting = [], verifying = [], importing = [], erasing = [], proving = [], ...others] = blocks;

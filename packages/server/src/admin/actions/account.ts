@@ -60,7 +60,7 @@ export const accountActions = [
     },
     async run(context, { body }) {
       await requireOwnPassword(context, context.caller.username, body.current);
-      await setPassword(context, context.caller.username, body.password);
+      await setPassword(context, context.caller.username, body.password, 'owner');
     },
   }),
   defineSessionAction({

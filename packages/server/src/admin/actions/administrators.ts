@@ -2,8 +2,15 @@
 
 import { createdAt, segment, title } from '../../actions/fields.ts';
 import { list, one, roles } from '../../actions/schema.ts';
-import { createAdministrator, listAdministrators, revokeAdministrator, setPassword } from '../administrators.ts';
-import { defineAdminAction } from '../context.ts';
+import { requireSession } from '../access.ts';
+import {
+  createAdministrator,
+  findRole,
+  listAdministrators,
+  revokeAdministrator,
+  setPassword,
+} from '../administrators.ts';
+import { type AdminContext, defineAdminAction } from '../context.ts';
 import { passwordLengthMax, passwordLengthMin } from '../password-rules.ts';
 
 const password = {
@@ -22,6 +29,13 @@ const issued = {
     description: 'The random password. It is shown only once. Absent when the request has a password.',
   },
 } as const;
+
+/** Operators are made and changed by who is signed in: a program could agree with itself. */
+async function requireSessionFor({ database, caller }: AdminContext, action: string, username: string): Promise<void> {
+  if ((await findRole(database, username)) === 'operator') requireSession(`${action} of an operator`, caller);
+}
+
+const operatorNote = 'Not by an API token where the administrator is an operator.';
 
 export const administratorActions = [
   defineAdminAction({
@@ -56,6 +70,7 @@ export const administratorActions = [
     method: 'POST',
     path: '/administrators',
     summary: 'Create an administrator',
+    requestNote: operatorNote,
     roles: ['operator'],
     creates: true,
     fields: {
@@ -72,7 +87,10 @@ export const administratorActions = [
       password,
     },
     output: one(issued),
-    run: (context, { body }) => createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' }),
+    async run(context, { body }) {
+      if (body.role === 'operator') requireSession('admin create of an operator', context.caller);
+      return await createAdministrator(context, { ...body, environment: body.environment ?? 'sandbox' });
+    },
     command: {
       arguments: ['username'],
       print: ({ username, password: made }) => (made === undefined ? [`administrator ${username} exists`] : undefined),
@@ -83,10 +101,14 @@ export const administratorActions = [
     method: 'PUT',
     path: '/administrators/{administrator}/password',
     summary: 'Set a new password for an administrator; sessions and API tokens end',
+    requestNote: operatorNote,
     roles: ['operator'],
     fields: { password },
     output: one(issued),
-    run: (context, { path, body }) => setPassword(context, path.administrator, body.password),
+    async run(context, { path, body }) {
+      await requireSessionFor(context, 'admin password', path.administrator);
+      return await setPassword(context, path.administrator, body.password);
+    },
     command: {
       print: ({ username, password: made }) =>
         made === undefined ? [`administrator ${username} has the password given`] : undefined,
@@ -97,8 +119,12 @@ export const administratorActions = [
     method: 'POST',
     path: '/administrators/{administrator}/revoke',
     summary: 'Revoke an administrator with all sessions and API tokens, at once',
+    requestNote: operatorNote,
     roles: ['operator'],
-    run: ({ database }, { path }) => revokeAdministrator(database, path.administrator),
+    async run(context, { path }) {
+      await requireSessionFor(context, 'admin revoke', path.administrator);
+      await revokeAdministrator(context.database, path.administrator);
+    },
     command: { print: (_, { path }) => [`administrator ${path.administrator} is revoked`] },
   }),
 ];

@@ -5,6 +5,11 @@ ALTER TABLE firm ADD CONSTRAINT firm_state_check CHECK (state IN ('active', 'sus
 ALTER TABLE firm VALIDATE CONSTRAINT firm_state_check;
 COMMENT ON COLUMN firm.state IS 'erasing: its rows are being removed; erased: this row alone is left, so that its number is never given to another firm';
 
+ALTER TABLE administrator ADD COLUMN password_given_at timestamptz, ADD COLUMN password_own_since timestamptz;
+COMMENT ON COLUMN administrator.password_given_at IS 'When somebody else has set the password last, also by making the administrator; NULL: before this column was';
+COMMENT ON COLUMN administrator.password_own_since IS 'Since when the password is one that its owner alone has set; NULL: somebody else has set it';
+GRANT UPDATE (password_given_at, password_own_since) ON administrator TO praxis_runtime;
+
 CREATE TABLE firm_erasure (
   requested_at bigint NOT NULL,
   expires_at bigint NOT NULL,

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { makeFirm } from '../../support/service.ts';
-import { openAdministrator, password } from '../world.ts';
+import { ageOperators, openAdministrator, password } from '../world.ts';
 import type { Asking } from './asking.ts';
 
 export function testErasures({ act, now, operator, service }: Asking): void {
   test('an erasure: requested, cancelled, requested again, confirmed by another operator, listed and shown', async () => {
     const second = await openAdministrator(service, 'second', 'operator');
+    await ageOperators(service, 'operator', 'second');
     const willow = await makeFirm(service, 'willow');
     await act(operator, 'firm suspend', ['sandbox', 'willow']);
     const asked = { reason: 'The contract has ended', password };
