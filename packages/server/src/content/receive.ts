@@ -23,7 +23,13 @@ export interface ReceivedFile extends SpooledFile {
  * @throws what `source` fails with, and RangeError beyond `sizeMax` bytes; no file is left then
  */
 export async function receive(source: Readable, directory: string, sizeMax: number): Promise<ReceivedFile> {
+  // Before anything else waits: a source that fails with nobody listening ends the process.
+  let fault: Error | undefined;
+  source.once('error', (error) => {
+    fault = error;
+  });
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (fault !== undefined) throw fault;
   const file = path.join(directory, makeUuid());
   const sha256 = createHash('sha256');
   const sha1 = createHash('sha1'); // what R4 has in Attachment.hash; nothing is trusted because of it

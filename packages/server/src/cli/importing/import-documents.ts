@@ -2,14 +2,15 @@
  * Content of documents from an export of everything: under the ids that the resources name it by, so that they can be imported
  * afterwards. Each is stored whole or not at all; what is there already is passed over, so that the same call continues.
  */
-import { createReadStream, existsSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { makeContentName } from '../../content/names.ts';
 import { receive } from '../../content/receive.ts';
 import { adoptContent, announceObject, findUploaded } from '../../practice/documents/store.ts';
 import { UsageError } from '../command.ts';
-import { documentsName, type ListedDocument, readListedDocuments } from '../exporting/everything/export-documents.ts';
-import { isPlainPath, manifestName } from '../exporting/everything/manifest.ts';
+import { documentsName, type ListedDocument, readDocumentLines } from '../exporting/everything/export-documents.ts';
+import { manifestName } from '../exporting/everything/manifest.ts';
+import { type FileFault, openPlainFile } from '../exporting/everything/plain-file.ts';
 import { type Loader, withRights } from './loader.ts';
 
 export interface ImportedDocuments {
@@ -32,28 +33,52 @@ export async function importDocuments(
     const ids = page.map(({ id }) => id);
     const there = await withRights(loader, ({ scope }) => findUploaded(loader.platform.store, scope, ids));
     counts.skipped += there.size;
+    const seen = new Set<string>();
     for (const each of page.filter(({ id }) => !there.has(id))) {
-      const problem = await importDocument(loader, directory, each);
+      const problem = seen.has(each.id) ? 'is listed twice' : await importDocument(loader, directory, each);
+      seen.add(each.id);
       if (problem === undefined) counts.stored += 1;
       else problems.push(`document ${each.id} ${problem}`);
       onCount(counts.stored);
     }
   };
+  const list = await openList(directory);
+  if (list === undefined) return { ...counts, problems };
+  await using handle = list;
   try {
-    for await (const page of readListedDocuments(path.join(directory, documentsName))) await store(page);
+    for await (const page of readDocumentLines(handle.createReadStream({ autoClose: false }))) {
+      const documents: ListedDocument[] = [];
+      for (const { number, document } of page)
+        if (typeof document === 'string') problems.push(`line ${number} of ${documentsName}: ${document}`);
+        else documents.push(document);
+      await store(documents);
+    }
   } catch (error) {
-    if (!isWithoutDocuments(directory, error)) throw error;
+    // Of zlib: it is not compressed, or is cut off.
+    if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))) throw error;
+    throw makeListError(directory, error);
   }
   return { ...counts, problems };
 }
 
-/** Whether it is an export that has no list. @throws UsageError for a list that cannot be read */
-function isWithoutDocuments(directory: string, error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ENOENT' && existsSync(path.join(directory, manifestName))) return true;
-  if (code !== 'ENOENT' && !code.startsWith('Z_') && !(error instanceof SyntaxError)) return false;
-  const list = path.join(directory, documentsName);
-  throw new UsageError(`${list} cannot be read as the list of an export`, { cause: error });
+/** Undefined: it is an export that has no list. @throws UsageError where it is no export */
+async function openList(directory: string): Promise<FileHandle | undefined> {
+  const list = await openFile(directory, documentsName);
+  if (typeof list !== 'string') return list;
+  const manifest = list === 'is missing' ? await openFile(directory, manifestName) : list;
+  if (typeof manifest === 'string') throw makeListError(directory, list);
+  await manifest.close();
+  return undefined;
+}
+
+async function openFile(directory: string, name: string): Promise<FileHandle | FileFault> {
+  return await openPlainFile(directory, name).catch((error: unknown) => {
+    throw makeListError(directory, error);
+  });
+}
+
+function makeListError(directory: string, cause: unknown): UsageError {
+  return new UsageError(`${path.join(directory, documentsName)} cannot be read as the list of an export`, { cause });
 }
 
 /** What is wrong; undefined: it is stored. */
@@ -63,13 +88,14 @@ async function importDocument(
   { id, path: file, bytes, sha256, mediaType }: ListedDocument,
 ): Promise<string | undefined> {
   const { clock, content, secrets, store } = loader.platform;
-  if (!isPlainPath(file)) return 'has a path that leaves the directory';
+  const handle = await openPlainFile(directory, file);
+  if (typeof handle === 'string') return handle;
+  await using opened = handle;
   let received: Awaited<ReturnType<typeof receive>>;
   try {
-    received = await receive(createReadStream(path.join(directory, file)), content.incoming, Math.max(bytes, 1));
+    received = await receive(opened.createReadStream({ autoClose: false }), content.incoming, Math.max(bytes, 1));
   } catch (error) {
     if (error instanceof RangeError) return 'is not as it was exported';
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'is missing';
     throw error;
   }
   // What came in and is refused goes with the files that never came in whole (practice/documents/upkeep.ts).

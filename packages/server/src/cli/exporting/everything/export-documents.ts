@@ -2,16 +2,17 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { pipeline as join } from 'node:stream';
+import { pipeline as join, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Platform } from '../../../app.ts';
 import type { ContentStore } from '../../../content/content-store.ts';
+import { isTaken } from '../../../content/media-types.ts';
 import type { Queryable } from '../../../database/database.ts';
 import { sql } from '../../../database/sql.ts';
 import { readLines } from '../../lines.ts';
 import type { ExportDirectory } from './export-directory.ts';
-import type { ListedFile } from './manifest.ts';
+import { isPlainPath, type ListedFile } from './manifest.ts';
 
 export const documentsName = 'documents.ndjson.gz';
 const contentsOfPage = 500;
@@ -66,9 +67,10 @@ export async function exportDocumentList(
   return file === undefined ? undefined : { ...(await file.finish()), kind: 'documents' };
 }
 
-/** Ids begin with their time, so that their ends spread files over directories. */
+/** Their ends spread files over directories. @throws TypeError for an id that is none of ours: it would be a path */
 function toListed({ id, size, sha256, media_type: mediaType, ...row }: ContentRow): ListedDocument {
   const path = `documents/${id.slice(-2)}/${id}`;
+  if (!idPattern.test(id) || !isPlainPath(path)) throw new TypeError('the id of a document is none of ours');
   return { id, path, bytes: size, sha256: sha256.toString('hex'), mediaType, ...row };
 }
 
@@ -117,18 +119,72 @@ const problemsMax = 1_000;
 /** Longest line of the list, in bytes. */
 const lineBytesMax = 4 * 1024 * 1024;
 
-/** The lines of a list, some at a time. @throws SyntaxError for a line that is none */
-export async function* readListedDocuments(file: string): AsyncGenerator<readonly ListedDocument[]> {
+export interface DocumentLine {
+  readonly number: number;
+  /** The document, or what is wrong with the line. */
+  readonly document: ListedDocument | string;
+}
+
+/** The lines of a list, some at a time, each checked. @param source its bytes, compressed */
+export async function* readDocumentLines(source: Readable): AsyncGenerator<readonly DocumentLine[]> {
   // Errors of the file reach whoever reads the unzipped stream.
-  const unzipped = join(createReadStream(file), createGunzip(), () => undefined);
-  let page: ListedDocument[] = [];
-  for await (const { bytes } of readLines(unzipped, lineBytesMax)) {
-    page.push(JSON.parse(bytes === undefined ? '' : bytes.toString('utf8')));
+  const unzipped = join(source, createGunzip(), () => undefined);
+  let page: DocumentLine[] = [];
+  for await (const { number, bytes } of readLines(unzipped, lineBytesMax)) {
+    page.push({ number, document: parseListed(bytes) });
     if (page.length < contentsOfPage) continue;
     yield page;
     page = [];
   }
   if (page.length > 0) yield page;
+}
+
+/** The documents of a list. @throws SyntaxError for a line that is none */
+export async function* readListedDocuments(file: string): AsyncGenerator<readonly ListedDocument[]> {
+  for await (const page of readDocumentLines(createReadStream(file)))
+    yield page.map(({ number, document }) => {
+      if (typeof document === 'string') throw new SyntaxError(`line ${number} ${document}`);
+      return document;
+    });
+}
+
+/** Ids of content are UUIDs: they become names of files, and keys of the database. */
+const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** What each member of a line is. */
+const members: Readonly<Record<keyof ListedDocument, readonly [is: (value: unknown) => boolean, rule: string]>> = {
+  id: [(value) => typeof value === 'string' && idPattern.test(value), 'must be a UUID in lower case'],
+  path: [isPlainPath, 'must be a path below the directory'],
+  bytes: [isCount, 'must be a whole number of at least 0'],
+  sha256: [
+    (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+    'must be 64 hexadecimal digits in lower case',
+  ],
+  mediaType: [(value) => typeof value === 'string' && isTaken(value), 'must be a media type that documents may have'],
+  uploaded: [isCount, 'must be a whole number of at least 0'],
+  application: [isCount, 'must be a whole number of at least 0'],
+  holders: [
+    (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
+    'must be a list of references',
+  ],
+};
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function parseListed(bytes: Buffer | undefined): ListedDocument | string {
+  if (bytes === undefined) return `is longer than ${lineBytesMax} bytes`;
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return 'is no JSON';
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is no JSON object';
+  const given = new Map(Object.entries(value));
+  for (const [name, [is, rule]] of Object.entries(members)) if (!is(given.get(name))) return `${name} ${rule}`;
+  return value as ListedDocument;
 }
 
 /** Writes the bytes to their file. Gives what is wrong with them: then there is no file. */
