@@ -11,6 +11,7 @@ import { openLedger } from '../../../audit/ledger.ts';
 import { openProver } from '../../../audit/proof.ts';
 import { openSealingKey } from '../../../audit/seal.ts';
 import { toInstant } from '../../../base/clock.ts';
+import { ConfigError } from '../../../base/config.ts';
 import { PraxisError } from '../../../base/errors.ts';
 import { sql } from '../../../database/sql.ts';
 import { formatEtag } from '../../../engine/preconditions.ts';
@@ -18,7 +19,7 @@ import { getTypeNumber } from '../../../search/numbers.ts';
 import { type HistoryAtPage, type HistoryVersion, readHistoryAt } from '../../../storage/history-at.ts';
 import type { StoredResource } from '../../../storage/store.ts';
 import type { VersionPlace, VersionsMoment } from '../../../storage/versions-at.ts';
-import type { Firm } from '../../../tenancy/firms.ts';
+import { type Firm, getFirm } from '../../../tenancy/firms.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import type { TenantScope } from '../../../tenancy/scope.ts';
 import { version } from '../../../version.ts';
@@ -34,6 +35,7 @@ import {
   signatureName,
   signManifest,
 } from './manifest.ts';
+import { withoutHeaders } from './without-headers.ts';
 
 export interface EverythingReport {
   readonly manifest: ExportManifest;
@@ -96,6 +98,9 @@ async function writeAll(
     findings,
   } = await exportLedger(platform, directory, firm, moment, onCount);
   const { environment, prefix, name, timeZone } = firm;
+  // What was read of a firm whose rows are being removed is not everything.
+  if ((await getFirm(platform.database, environment, prefix)).id !== firm.id)
+    throw new ConfigError(`firm ${prefix} was erased meanwhile`);
   const key = openSealingKey(platform.secrets);
   const manifest: ExportManifest = {
     praxisExport: manifestVersion,
@@ -174,22 +179,13 @@ async function writeVersion(
   open: OpenFiles,
   { resource, isLast }: HistoryVersion,
 ): Promise<boolean> {
-  const text = resource.deleted ? buildDeletion(resource) : withoutSecrets(resource);
+  const text = resource.deleted ? buildDeletion(resource) : withoutHeaders(getStoredText(resource.content));
   open.history ??= await directory.begin(`history/${resource.type}.ndjson.gz`);
   await open.history.write(text);
   if (!isLast || resource.deleted) return false;
   open.current ??= await directory.begin(`current/${resource.type}.ndjson`);
   await open.current.write(text);
   return true;
-}
-
-/** The text as it is stored, but for the headers of a Subscription, which hold credentials of its endpoint. */
-function withoutSecrets({ type, content }: StoredResource): string {
-  const text = getStoredText(content);
-  if (type !== 'Subscription' || !text.includes('"header"')) return text;
-  const { channel, ...resource } = JSON.parse(text);
-  const { header: _, ...shown } = channel;
-  return JSON.stringify({ ...resource, channel: shown });
 }
 
 /** As lines of `$changes` tell of it: https://hl7.org/fhir/R4/bundle.html#history */
