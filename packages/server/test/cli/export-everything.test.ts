@@ -1,7 +1,18 @@
 /** `praxis export --everything`: all of a firm, of one moment, signed; checked without a database, and imported elsewhere. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -12,7 +23,7 @@ import { exportEverything } from '../../src/cli/exporting/everything/export-ever
 import { sql } from '../../src/database/sql.ts';
 import { openAdministrator } from '../admin/world.ts';
 import { openWorld, pdf, storedDocument, uploaded } from '../content/world.ts';
-import { makeFirm } from '../support/service.ts';
+import { makeApplication, makeFirm, openCaller } from '../support/service.ts';
 import { runCommand } from './platform.ts';
 import { openScratchDirectory } from './scratch-directory.ts';
 
@@ -72,7 +83,7 @@ test('what fails half-way leaves nothing, and what a killed run has left is repl
   const progress = { onPart: () => undefined, onCount: () => undefined };
   await assert.rejects(exportEverything(broken, maple, at('half'), progress), /gone/);
   assert.deepEqual([existsSync(at('half')), existsSync(at('half.partial'))], [false, false]);
-  files.write('all.partial/.praxis-export', '');
+  files.write('all.partial/.praxis-export', '2147483647 1');
   files.write('all.partial/history/Patient.ndjson.gz', 'half');
 });
 
@@ -168,18 +179,49 @@ test('no secret is in it', async () => {
 });
 
 test('headers of a subscription, which hold credentials of its endpoint, are left out', async () => {
-  await makeFirm(world, 'aspen');
+  const aspen = await makeFirm(world, 'aspen');
   const channel = { type: 'rest-hook', endpoint: 'https://example.com/hook', payload: 'application/fhir+json' };
   const subscription = {
     ...{ resourceType: 'Subscription', id: 's', status: 'off', reason: 'Moved', criteria: 'Patient?active=true' },
     channel: { ...channel, header: ['Authorization: Bearer of-the-endpoint'] },
   };
-  const source = files.write('subscription.ndjson', `${JSON.stringify(subscription)}\n`);
-  assert.equal((await run('import', source, '--firm', 'aspen')).exitStatus, 0);
+  const header = ['Authorization: Bearer of-the-endpoint'];
+  const endpoint = {
+    ...{ resourceType: 'Endpoint', status: 'active', payloadType: [{ text: 'any' }], address: 'https://example.com' },
+    connectionType: { system: 'http://terminology.hl7.org/CodeSystem/endpoint-connection-type', code: 'hl7-fhir-rest' },
+  };
+  const _header = [{ extension: [{ url: 'urn:x', valueString: 'of-the-endpoint' }] }];
+  const weight = '{"resourceType":"Basic","code":{"text":"w"},"extension":[{"url":"urn:w","valueDecimal":1.50}]}';
+  const inside = [
+    { ...subscription, id: 'inner', channel: { ...subscription.channel, _header } },
+    { ...endpoint, id: 'e', header, _header },
+  ].map((resource) => ({ resource }));
+  const bundle = JSON.stringify({ resourceType: 'Bundle', id: 'b', type: 'collection', entry: inside });
+  const within = [{ url: 'urn:e', valueReference: { reference: '#c' } }];
+  const lines = [
+    JSON.stringify(subscription),
+    JSON.stringify({ ...endpoint, id: 'f', header }),
+    JSON.stringify({
+      resourceType: 'Patient',
+      id: 'p',
+      contained: [{ ...endpoint, id: 'c', header }],
+      extension: within,
+    }),
+  ];
+  const source = files.write('subscription.ndjson', `${lines.join('\n')}\n`);
+  const stored = await run('import', source, '--firm', 'aspen');
+  assert.equal(stored.exitStatus, 0, stored.progress);
+  const there = await openCaller(world, await makeApplication(world, 'Sender', ['acl/*'], [aspen]), aspen);
+  const whole = bundle.replace('"entry":[', `"entry":[{"resource":${weight}},`);
+  const put = await there.send('PUT', 'Bundle/b', whole);
+  assert.equal(put.status, 201, put.text);
   await run('export', '--firm', 'aspen', '--everything', '--out', at('aspen'));
-  const [stored] = linesOf('aspen/current/Subscription.ndjson');
-  assert.deepEqual(stored.channel, channel);
-  assert.ok(!read('aspen/history/Subscription.ndjson.gz').includes('of-the-endpoint'));
+  const [shown] = linesOf('aspen/current/Subscription.ndjson');
+  assert.deepEqual(shown.channel, channel);
+  for (const type of ['Subscription', 'Endpoint', 'Patient', 'Bundle'])
+    for (const file of [`aspen/history/${type}.ndjson.gz`, `aspen/current/${type}.ndjson`])
+      assert.ok(!/of-the-endpoint|header"/.test(read(file)), file);
+  assert.match(read('aspen/current/Bundle.ndjson'), /"valueDecimal":1\.50.*"resourceType":"Endpoint"/);
 });
 
 test('the ledger tells who exported, and about which patients', async () => {
@@ -203,7 +245,17 @@ test('verified without a database: as it was written, by the key of the installa
     (await offline(at('all'))).output[2],
     'the export itself names this key: compare it with that of the installation',
   );
-  await assert.rejects(offline(at('nowhere')), noUsage(/nowhere holds no whole export: manifest\.json cannot be read/));
+  await assert.rejects(offline(at('nowhere')), noUsage(/nowhere holds no whole export: manifest\.json is missing$/));
+});
+
+test('what is no regular file is not waited for, and links are not followed', async () => {
+  cpSync(at('all'), at('links'), { recursive: true });
+  rmSync(at('links/manifest.sig'));
+  symlinkSync(at('all/manifest.sig'), at('links/manifest.sig'));
+  await assert.rejects(
+    run('export', 'verify', at('links')),
+    noUsage(/links holds no whole export: manifest\.sig is no regular file of the directory$/),
+  );
 });
 
 const changes: readonly (readonly [string, (of: (file: string) => string) => void, RegExp])[] = [
@@ -220,6 +272,27 @@ const changes: readonly (readonly [string, (of: (file: string) => string) => voi
     'a file more',
     (of) => writeFileSync(of('current/Group.ndjson'), '{}\n'),
     /^current\/Group\.ndjson does not belong to the export$/,
+  ],
+  [
+    'a directory more',
+    (of) => mkdirSync(of('notes/empty'), { recursive: true }),
+    /^notes does not belong to the export$/,
+  ],
+  [
+    'a pipe in place of a file',
+    (of) => {
+      rmSync(of('current/Patient.ndjson'));
+      execFileSync('mkfifo', [of('current/Patient.ndjson')]);
+    },
+    /^current\/Patient\.ndjson is no regular file of the directory$/,
+  ],
+  [
+    'a link in place of a file',
+    (of) => {
+      rmSync(of('audit/ledger.ndjson.gz'));
+      symlinkSync(at('all/audit/ledger.ndjson.gz'), of('audit/ledger.ndjson.gz'));
+    },
+    /^audit\/ledger\.ndjson\.gz is no regular file of the directory$/,
   ],
   [
     'a document',

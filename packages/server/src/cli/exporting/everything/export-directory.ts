@@ -3,14 +3,15 @@
  * all files are on the disk. What a killed run has left there is replaced by the next one.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PassThrough, Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { UsageError } from '../../command.ts';
 import { chunkWriter } from '../export-files.ts';
+import { isLiving, readThisProcess } from './process-mark.ts';
 
 /** A file as the manifest tells of it. */
 export interface WrittenFile {
@@ -51,14 +52,25 @@ const fileMode = 0o600;
 /** Of zlib: three times as fast as the default, for a tenth more bytes. */
 const compressionLevel = 3;
 
-/** @throws UsageError where the directory holds anything, or its `.partial` is not one of an export */
+/**
+ * @throws UsageError where the directory holds anything, or could not be replaced by the whole export, or its `.partial` is not one of
+ *   an export, or of one that is running
+ */
 export async function openExportDirectory(target: string): Promise<ExportDirectory> {
   const whole = path.resolve(target);
   const partial = `${whole}.partial`;
+  await requireReplaceable(whole, target);
   await requireEmpty(whole, target);
   await removeLeft(partial);
-  await mkdir(partial, { recursive: true, mode: directoryMode });
-  await writeFile(path.join(partial, markName), '', { mode: fileMode });
+  await mkdir(path.dirname(partial), { recursive: true, mode: directoryMode });
+  // Of two that begin at once, one makes it.
+  try {
+    await mkdir(partial, { mode: directoryMode });
+    await writeFile(path.join(partial, markName), await readThisProcess(), { mode: fileMode, flag: 'wx' });
+  } catch (cause) {
+    if (!isCode(cause, 'EEXIST', 'ENOENT')) throw cause;
+    throw new UsageError(`another export writes to ${partial}`, { cause });
+  }
   const place = async (file: string): Promise<string> => {
     const at = path.join(partial, file);
     await mkdir(path.dirname(at), { recursive: true, mode: directoryMode });
@@ -79,9 +91,18 @@ export async function openExportDirectory(target: string): Promise<ExportDirecto
 
 /** The facts of a file that is there. */
 export async function readFileFacts(at: string, file: string): Promise<WrittenFile> {
+  return await readFacts(await open(at, 'r'), file);
+}
+
+/** The facts of an open file, which is closed then. */
+export async function readFacts(handle: FileHandle, file: string): Promise<WrittenFile> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(at)) hash.update(chunk);
-  return { path: file, bytes: (await stat(at)).size, sha256: hash.digest('hex') };
+  let bytes = 0;
+  for await (const chunk of handle.createReadStream()) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { path: file, bytes, sha256: hash.digest('hex') };
 }
 
 function openLineFile(at: string, file: string): LineFile {
@@ -116,6 +137,22 @@ function openLineFile(at: string, file: string): LineFile {
   };
 }
 
+/** So that it does not turn out after all the work. */
+async function requireReplaceable(whole: string, named: string): Promise<void> {
+  const facts = await lstat(whole).catch((error: unknown) => {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw new UsageError(`${whole} cannot be read`, { cause: error });
+  });
+  if (facts === undefined) return;
+  if (!facts.isDirectory()) throw new UsageError(`${named} must be new or an empty directory, and no link to one`);
+  if ((await lstat(path.dirname(whole))).dev !== facts.dev)
+    throw new UsageError(`${named} is the root of a file system, which cannot be replaced: name a directory below it`);
+}
+
+function isCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
 async function requireEmpty(whole: string, named: string): Promise<void> {
   const [entry] = await listEntries(whole);
   if (entry !== undefined)
@@ -126,6 +163,8 @@ async function removeLeft(partial: string): Promise<void> {
   const entries = await listEntries(partial);
   if (entries.length > 0 && !entries.includes(markName))
     throw new UsageError(`${partial} is in the way, and no export has made it: move it elsewhere`);
+  if (entries.length > 0 && (await isLiving(await readFile(path.join(partial, markName), 'utf8'))))
+    throw new UsageError(`another export writes to ${partial}`);
   await rm(partial, { recursive: true, force: true });
 }
 
@@ -134,7 +173,7 @@ async function listEntries(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory);
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return [];
+    if (isCode(cause, 'ENOENT')) return [];
     throw new UsageError(`${directory} cannot be read`, { cause });
   }
 }

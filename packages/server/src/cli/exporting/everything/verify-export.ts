@@ -3,7 +3,7 @@
  * and that the audit ledger is a chain of seals without gaps.
  */
 import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -11,7 +11,7 @@ import { openVerifyingKey, type VerifyingKey } from '../../../audit/seal.ts';
 import { toPrintable } from '../../../audit/seal-check.ts';
 import { checkArchive } from '../../archiving/check-archive.ts';
 import { UsageError } from '../../command.ts';
-import { readFileFacts, type WrittenFile } from './export-directory.ts';
+import { readFacts, type WrittenFile } from './export-directory.ts';
 import { documentsName, readListedDocuments } from './export-documents.ts';
 import {
   type ExportManifest,
@@ -22,6 +22,7 @@ import {
   parseManifest,
   signatureName,
 } from './manifest.ts';
+import { openPlainFile } from './plain-file.ts';
 
 export interface VerifiedExport {
   /** Undefined: there is none that can be believed. */
@@ -57,9 +58,9 @@ export async function verifyExport(
   // What it says of files is not to be believed then.
   if (manifest === undefined || key === undefined || findings.length > 0)
     return { manifest: undefined, key, files: 0, findings };
-  const run: Run = { directory, findings, seen: new Set([manifestName, signatureName]), onCount };
+  const run: Run = { directory, findings, seen: new Set([manifestName, signatureName]), same: new Set(), onCount };
   for (const file of manifest.files) await checkListed(run, file);
-  if (manifest.files.some((file) => file.path === documentsName)) await checkDocuments(run, manifest);
+  if (run.same.has(documentsName)) await checkDocuments(run, manifest);
   await checkLedger(run, manifest, key);
   await checkOthers(run, '');
   const told = findings.slice(0, findingsMax).map(toPrintable);
@@ -71,19 +72,23 @@ interface Run {
   readonly findings: string[];
   /** Files that belong to the export. */
   readonly seen: Set<string>;
+  /** Those that are as the manifest has them. */
+  readonly same: Set<string>;
   readonly onCount: (files: number) => void;
 }
 
 async function readWhole(directory: string, name: string): Promise<Buffer> {
-  try {
-    return await readFile(path.join(directory, name));
-  } catch (cause) {
+  const handle = await openPlainFile(directory, name).catch((cause: unknown) => {
     throw new UsageError(`${directory} holds no whole export: ${name} cannot be read`, { cause });
-  }
+  });
+  if (typeof handle === 'string') throw new UsageError(`${directory} holds no whole export: ${name} ${handle}`);
+  await using file = handle;
+  return await file.readFile();
 }
 
 async function checkListed(run: Run, { lines, ...file }: ListedFile): Promise<void> {
   const isSame = await checkFile(run, file);
+  if (isSame) run.same.add(file.path);
   if (!isSame || lines === undefined) return;
   const found = await countLines(path.join(run.directory, file.path));
   if (found !== lines) run.findings.push(`${file.path} has ${found} lines instead of ${lines}`);
@@ -93,8 +98,9 @@ async function checkListed(run: Run, { lines, ...file }: ListedFile): Promise<vo
 async function checkFile({ directory, findings, seen, onCount }: Run, file: WrittenFile): Promise<boolean> {
   seen.add(file.path);
   onCount(seen.size);
-  const facts = await readFileFacts(path.join(directory, file.path), file.path).catch(() => undefined);
-  if (facts === undefined) findings.push(`${file.path} is missing`);
+  const handle = await openPlainFile(directory, file.path).catch(() => 'cannot be read' as const);
+  const facts = typeof handle === 'string' ? undefined : await readFacts(handle, file.path).catch(() => undefined);
+  if (facts === undefined) findings.push(`${file.path} ${typeof handle === 'string' ? handle : 'cannot be read'}`);
   else if (facts.bytes !== file.bytes) findings.push(`${file.path} has ${facts.bytes} bytes instead of ${file.bytes}`);
   else if (facts.sha256 !== file.sha256) findings.push(`${file.path} was changed`);
   return facts !== undefined && facts.bytes === file.bytes && facts.sha256 === file.sha256;
@@ -108,7 +114,7 @@ async function countLines(file: string): Promise<number> {
   return lines;
 }
 
-/** The list is as it was written when this is called, or a finding has said otherwise. */
+/** Of a list that is as it was written. */
 async function checkDocuments(run: Run, { documents }: ExportManifest): Promise<void> {
   let absent = 0;
   try {
@@ -132,6 +138,7 @@ async function checkLedger(run: Run, { ledger, firm }: ExportManifest, key: Veri
   if (ledger === null) return;
   const { path: file, firstSeal, lastSeal, follows, head } = ledger;
   if (!isPlainPath(file)) return;
+  if (!(await isPlainFile(run, file))) return; // a finding has said so
   const before = { number: firstSeal - 1, head: Buffer.from(follows, 'hex'), place: { epoch: 0, xid: '0', seq: 0 } };
   try {
     // Whether the server has written a row its proof tells, for which the secret key is needed; that it is there, the seals.
@@ -146,11 +153,19 @@ async function checkLedger(run: Run, { ledger, firm }: ExportManifest, key: Veri
   }
 }
 
-/** Files that do not belong to the export. */
+async function isPlainFile({ directory }: Run, file: string): Promise<boolean> {
+  const handle = await openPlainFile(directory, file).catch(() => 'cannot be read' as const);
+  if (typeof handle === 'string') return false;
+  await handle.close();
+  return true;
+}
+
+/** Files and directories that do not belong to the export. */
 async function checkOthers(run: Run, below: string): Promise<void> {
   for (const entry of await readdir(path.join(run.directory, below), { withFileTypes: true })) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) await checkOthers(run, name);
+    const isOurs = entry.isDirectory() && [...run.seen].some((file) => file.startsWith(`${name}/`));
+    if (isOurs) await checkOthers(run, name);
     else if (!run.seen.has(name)) run.findings.push(`${name} does not belong to the export`);
   }
 }
