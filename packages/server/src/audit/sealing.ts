@@ -7,7 +7,6 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
-import { isKept } from '../tenancy/firms.ts';
 import { serviceLedger } from './audit-row.ts';
 import type { HeadFiles, KnownHead } from './head-files.ts';
 import type { Ledger } from './ledger.ts';
@@ -104,9 +103,9 @@ async function warnOfOld({ database, clock, log }: SealingOptions, firm: number)
  * is no fault then that the end is missing (offboarding/erase-firm.ts).
  */
 async function listLedgers(database: Database, touched: readonly number[] | undefined): Promise<number[]> {
-  const among = touched === undefined ? sql.empty : sql`AND f.id = ANY (${touched}::int[])`;
+  const among = touched === undefined ? sql.empty : sql`AND id = ANY (${touched}::int[])`;
   const firms = await database.query<{ id: number }>(
-    sql`SELECT f.id FROM firm f WHERE ${isKept} ${among} ORDER BY f.id`,
+    sql`SELECT id FROM firm WHERE state IN ('active', 'suspended') ${among} ORDER BY id`,
   );
   const isServiceToo = touched === undefined || touched.includes(serviceLedger);
   return [...(isServiceToo ? [serviceLedger] : []), ...firms.map(({ id }) => id)];
