@@ -5,6 +5,9 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { revokeAdministrator } from '../../src/admin/administrators.ts';
 import { serviceLedger } from '../../src/audit/audit-row.ts';
+import { openHeadFiles } from '../../src/audit/head-files.ts';
+import { openSealingKey } from '../../src/audit/seal.ts';
+import { openSealingJob } from '../../src/audit/sealing.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { sql } from '../../src/database/sql.ts';
@@ -235,6 +238,16 @@ test('who uses a URL of before, or writes for the firm late, leaves no row, no s
   service.parts.ledger.touch(maple.id);
   await service.jobs.settle();
   assert.deepEqual(await listTablesLeft(platform.database.forFirm(maple.id), maple.id), []);
+  // A process that has written for the firm does not take the end of its ledger for cut off.
+  const alarms: unknown[] = [];
+  const log = Object.assign(Object.create(platform.log), { error: (...words: unknown[]) => alarms.push(words) });
+  const ledger = { takeTouched: () => [maple.id], touch: () => undefined };
+  const key = openSealingKey(platform.secrets);
+  const sealing = { ...platform, log, ledger, key, heads: openHeadFiles(path.join(files.path, 'audit-heads')) };
+  const job = openSealingJob({ ...sealing, pauseMs: 1 });
+  await job.run();
+  await job.finish();
+  assert.deepEqual(alarms, []);
   assert.deepEqual(heads(), known);
   const name = `${'d'.repeat(16)}/dd/${'d'.repeat(40)}`;
   await database.owner.query(
