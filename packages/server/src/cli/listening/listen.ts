@@ -106,7 +106,8 @@ function openHanding({ service, target, secret, print, tell }: Listening) {
     const { subscription, type, topic, told } = notification;
     const numbers = told.map(({ number }) => number);
     const before = last.get(subscription) ?? 0;
-    if (told.length > 0 && numbers.every((number) => number <= before)) return; // it was handed over before
+    if (told.length > 0 && numbers.every((number) => number <= before))
+      return tell(`${subscription}: events ${numbers[0]} to ${numbers.at(-1)} came again and are not handed over`);
     const range = told.length === 0 ? `${Date.now()}` : `${numbers[0]}-${numbers.at(-1)}`;
     const status = await forward(target, secret, `${type}_${subscription}_${range}`.replaceAll(/[^\w-]/g, '-'), text);
     const time = new Date().toISOString();

@@ -135,8 +135,8 @@ export async function noteDelivered(
   attempt: DeliveryAttempt | undefined,
 ): Promise<boolean> {
   const change = sql`
-    UPDATE subscription SET delivered = ${until}, batch_end = NULL, lane_places = NULL, sent = ${nowMs}, failing = NULL, retry = NULL,
-      attempts = 0, tries = GREATEST(tries, ${attempt?.number ?? 0})
+    UPDATE subscription SET delivered = ${until}, ${until === from ? sql.empty : sql`batch_end = NULL, lane_places = NULL,`} sent = ${nowMs},
+      failing = NULL, retry = NULL, attempts = 0, tries = GREATEST(tries, ${attempt?.number ?? 0})
     WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND replays = ${replays} AND status = 'active'
     RETURNING events > delivered AS "hasMore"`;
   const [row] =

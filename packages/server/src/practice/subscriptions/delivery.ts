@@ -258,7 +258,9 @@ async function deliver(attended: Attended, context: InteractionContext): Promise
 }
 
 /** Events of a notification, and lanes: R4's own criteria send one resource a request, or say that something has changed, however much. */
-function computeShape({ definition: { topic, content, maxCount, concurrency = 1 } }: SubscriptionState) {
+function computeShape({ definition: { topic, endpoint, content, maxCount, ...definition } }: SubscriptionState) {
+  // A socket takes one text at a time.
+  const concurrency = endpoint === undefined ? 1 : (definition.concurrency ?? 1);
   if (topic !== undefined) return { max: maxCount, lanes: concurrency };
   return content === 'empty' ? { max: maxCount, lanes: 1 } : { max: 1, lanes: concurrency };
 }

@@ -50,11 +50,11 @@ export async function claimDue(
         WHERE b.holder = ${holder}`;
   return await database.query<DueSubscription>(sql`
     UPDATE subscription_due d SET leased = ${nowMs + leaseMs} FROM (
-      ${rows} AND q.due <= ${nowMs} AND q.leased <= ${nowMs} AND q.firm <> ALL (${encodeIntegerArray(busyFirms)}::int[])
+      ${rows} AND EXISTS (SELECT FROM firm f WHERE f.id = q.firm AND ${isKept}) AND q.due <= ${nowMs} AND q.leased <= ${nowMs} AND q.firm <> ALL (${encodeIntegerArray(busyFirms)}::int[])
         AND q.application <> ALL (${encodeIntegerArray(busyApplications)}::int[])
       ORDER BY q.due LIMIT ${limit} FOR UPDATE OF q SKIP LOCKED) c
     JOIN firm f ON f.id = c.firm JOIN environment e ON e.id = f.environment
-    WHERE d.firm = c.firm AND d.id = c.id AND ${isKept}
+    WHERE d.firm = c.firm AND d.id = c.id
     RETURNING d.firm, e.name AS environment, f.prefix, d.id, d.application`);
 }
 
@@ -79,7 +79,7 @@ export async function releaseDue(database: Database, firm: number, id: string, n
     await tx.query(sql`SELECT FROM subscription WHERE firm = ${firm} AND id = ${id} FOR UPDATE`);
     await tx.query(sql`
       UPDATE subscription_due d SET leased = 0, due = COALESCE((
-        SELECT LEAST(COALESCE(s.ends, ${never}), CASE s.status
+        SELECT LEAST(COALESCE(s.ends, ${never}), CASE WHEN (s.suspended OR s.vendor_suspended) AND s.status <> 'off' THEN ${nowMs}::bigint END, CASE s.status
           WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
           WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
             ELSE GREATEST(s.retry, s.sent + COALESCE(CASE WHEN s.definition->>'endpoint' IS NOT NULL OR EXISTS (

@@ -4,7 +4,7 @@ import { encodeTextArray } from '../../storage/index-arrays.ts';
 import type { StatementOptions, StatementRunner } from '../../storage/statement-runner.ts';
 import type { TenantScope } from '../../tenancy/scope.ts';
 import type { SubscriptionDefinition } from './definition.ts';
-import { releaseBinding, tellHolders } from './sockets/binding-store.ts';
+import { releaseBinding, tellHolders, tellHoldersAbout } from './sockets/binding-store.ts';
 import type { EventKind } from './topics.ts';
 
 export type SubscriptionStatus = 'requested' | 'active' | 'error' | 'off';
@@ -84,9 +84,9 @@ export interface AskedSubscription {
 
 /** Notifications have as many events as before. */
 const cutsAlike: Sql = sql`(subscription.definition->'maxCount', subscription.definition->'concurrency',
-    subscription.definition->'topic', subscription.definition->'content')
+    subscription.definition->'topic', subscription.definition->'content', subscription.definition->'endpoint' IS NULL)
   IS NOT DISTINCT FROM (excluded.definition->'maxCount', excluded.definition->'concurrency',
-    excluded.definition->'topic', excluded.definition->'content')`;
+    excluded.definition->'topic', excluded.definition->'content', excluded.definition->'endpoint' IS NULL)`;
 
 /** Statements that keep what an application asks for. Its handshake is due at once. */
 export function keepSubscription({ firm, application }: TenantScope, asked: AskedSubscription): readonly Sql[] {
@@ -146,10 +146,10 @@ export async function lockState(
 export function removeSubscription({ firm }: TenantScope, id: string): readonly Sql[] {
   return [
     lockFeed(firm),
+    tellHoldersAbout(firm, [id], 0),
     sql`DELETE FROM subscription WHERE firm = ${firm} AND id = ${id}`,
     recount(firm),
     removeDue(firm, id),
-    tellHolders,
   ];
 }
 

@@ -100,6 +100,46 @@ test('a subscription is active once a bound client has taken the handshake, and 
   assert.equal(ledger.length, told.length);
 });
 
+test('a client that binds several subscriptions again hears of all of them', async () => {
+  const ids = [await subscribeBySocket(caller, topic, full), await subscribeBySocket(caller, topic, full)];
+  const left = await bind({ after }, caller, ...ids);
+  await left.next();
+  await left.next();
+  await settle(service);
+  const client = await bind({ after }, caller, ...ids);
+  await client.next();
+  await client.next();
+  assert.equal((await left.closed).code, 4409);
+  await settle(service);
+  await caller.send('POST', 'Patient', patient('Stone'));
+  await settle(service);
+  const told = [await client.next(), await client.next()].map((text) => statusOfText(text).subscription.reference);
+  assert.deepEqual(told.toSorted(), ids.map((id) => `${maple.base}/Subscription/${id}`).toSorted());
+  assert.equal(client.socket.readyState, client.socket.OPEN);
+});
+
+test('a suspension while a notification is under way ends the run once it is taken', async () => {
+  const id = await subscribeBySocket(caller, topic, full);
+  const client = await bind({ after }, caller, id);
+  await client.next();
+  await settle(service);
+  client.socket.pause();
+  await caller.send('POST', 'Patient', patient('Stone'));
+  const settled = settle(service);
+  const isUnderWay = sql`SELECT FROM subscription WHERE id = ${id} AND batch_end IS NOT NULL`;
+  while ((await service.database.owner.query(isUnderWay)).length === 0) await delay(10);
+  await setSuspended(database, { firm: maple.id }, id, 'practice', true, clock.now());
+  client.socket.resume();
+  await settled;
+  await settle(service);
+  assert.deepEqual(numbersOf([await client.next()]), ['1']);
+  assert.equal((await client.closed).code, 4410);
+  assert.equal(
+    await statusText(id),
+    'off suspended: the practice, the operator of the service or the vendor of the application ended it',
+  );
+});
+
 test('criteria of R4: the client is told that it is bound, and that something has changed', async () => {
   const id = await subscribeBySocket(caller, 'Patient?gender=female');
   const client = await bind({ after }, caller, id);

@@ -105,7 +105,7 @@ export async function takeBindings(
 ): Promise<readonly string[]> {
   const rows = await tx.query<{ id: string }>(sql`
     SELECT id FROM subscription WHERE firm = ${firm} AND application = ${application} AND id = ANY (${encodeTextArray(ids)}::text[])
-      AND status IN ('requested', 'active') AND NOT suspended AND definition->>'endpoint' IS NULL
+      AND status IN ('requested', 'active') AND NOT suspended AND NOT vendor_suspended AND definition->>'endpoint' IS NULL
     ORDER BY id FOR UPDATE`);
   const taken = rows.map(({ id }) => id);
   if (taken.length === 0) return [];
@@ -157,7 +157,7 @@ export async function listHeldChanges(
 ): Promise<readonly HeldChange[]> {
   return await database.query<HeldChange>(
     sql`
-    SELECT b.firm, b.id, COALESCE(h.holder <> ${holder}, true) AS "isElsewhere", COALESCE(h.held <= ${nowMs}, false) AS "isLapsed",
+    SELECT b.firm, b.id, COALESCE(h.holder <> ${holder}, false) AS "isElsewhere", COALESCE(h.held <= ${nowMs}, true) AS "isLapsed",
       d.id IS NULL AS "isEnded", e.epoch, (e.epoch IS DISTINCT FROM b.epoch AND (
         NOT EXISTS (SELECT FROM api_key k WHERE k.id = b.key AND k.state = 'active')
         OR EXISTS (SELECT FROM revoked_token r WHERE r.token_id = b.token))) AS "isRevoked"
@@ -226,6 +226,8 @@ export async function noteUnbound(
 ): Promise<void> {
   // Who binds it holds this row first: what is read after it is true of both.
   await tx.query(sql`SELECT FROM subscription WHERE firm = ${firm} AND id = ${id} FOR UPDATE`);
+  // Who held it is late: it does not renew what is gone, but takes it anew.
+  await tx.query(sql`DELETE FROM subscription_binding WHERE firm = ${firm} AND id = ${id} AND held <= ${nowMs}`);
   await tx.query(sql`
     UPDATE subscription SET failing = COALESCE(failing, ${nowMs}), retry = ${untilMs}
     WHERE firm = ${firm} AND id = ${id} AND status IN ('requested', 'active') AND NOT EXISTS (

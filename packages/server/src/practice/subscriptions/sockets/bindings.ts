@@ -11,6 +11,7 @@ import { findFirm } from '../../../tenancy/firms.ts';
 import {
   type Held,
   type HeldChange,
+  heldMs,
   listHeldChanges,
   makeDueNow,
   readTokenEpoch,
@@ -99,17 +100,16 @@ export function openBindings({ database, clock, secrets }: BindingsOptions): Bin
   const holder = makeUuid();
   const bound = new Map<string, Binding>();
   let wake = (): void => undefined;
+  let renewedMs = Number.NEGATIVE_INFINITY;
 
   /** What is not committed yet is not held: it may be sent to as soon as it is found here. */
-  const keep = (binding: Binding): void => {
-    const key = keyOf(binding.firm, binding.id);
-    const before = bound.get(key);
-    bound.set(key, binding);
-    if (before !== undefined && before.socket !== binding.socket) endElsewhere(before);
+  const keep = (bindings: readonly Binding[]): void => {
+    const replaced = bindings.flatMap((binding) => bound.get(keyOf(binding.firm, binding.id)) ?? []);
+    // All of them first: a socket that ends lets go of what it still has.
+    for (const binding of bindings) bound.set(keyOf(binding.firm, binding.id), binding);
+    const others = new Map(replaced.map((each) => [each.socket, each]));
+    for (const each of others.values()) if (each.socket !== bindings[0]?.socket) endElsewhere(each);
   };
-
-  const endElsewhere = ({ socket, id }: Binding): void =>
-    socket.close(closeCodes.boundElsewhere, `Subscription/${id} is bound by another connection`);
 
   const leave = async (socket: EventSocket): Promise<void> => {
     const left = listBindings(bound, socket);
@@ -122,13 +122,14 @@ export function openBindings({ database, clock, secrets }: BindingsOptions): Bin
     const binding = bound.get(keyOf(change.firm, change.id));
     if (binding === undefined) return;
     const { socket, firm, id, application } = binding;
-    if (change.isEnded)
-      return socket.close(closeCodes.subscriptionEnded, `Subscription/${id} has ended: read its status`);
+    if (change.isEnded) return endBound(binding);
     if (change.isElsewhere) return endElsewhere(binding);
     if (change.isRevoked || change.epoch === null)
       return socket.close(closeCodes.rightsEnded, 'the API key or access token that asked for the binding has ended');
     if (change.isLapsed) {
-      await database.transaction(firm, (tx) => takeBindings(tx, { firm, application, holder }, [id], nowMs));
+      const own = { firm, application, holder };
+      const taken = await database.transaction(firm, (tx) => takeBindings(tx, own, [id], nowMs));
+      if (taken.length === 0) return endBound(binding);
       // Its socket has ended meanwhile.
       if (!bound.has(keyOf(firm, id))) await releaseBindings(database, holder, [binding], nowMs);
     }
@@ -155,7 +156,7 @@ export function openBindings({ database, clock, secrets }: BindingsOptions): Bin
     });
     if ('code' in outcome) return outcome;
     const { ids, ...rights } = outcome;
-    for (const id of ids) keep({ ...rights, firm: firm.id, id, socket, isGreeted: false });
+    keep(ids.map((id) => ({ ...rights, firm: firm.id, id, socket, isGreeted: false })));
     wake();
     return { apiKey: rights.apiKey, firm: firm.id };
   };
@@ -173,7 +174,9 @@ export function openBindings({ database, clock, secrets }: BindingsOptions): Bin
       for (const change of await listHeldChanges(database, holder, held, nowMs)) await heed(change, nowMs);
       // A process that looked at it before it was bound may have said since that there is nothing to do.
       for (const binding of bound.values()) if (!binding.isGreeted) await makeDueNow(database, binding, nowMs);
-      await renewBindings(database, holder, [...bound.values()], nowMs);
+      if (performance.now() - renewedMs < heldMs / 3) return;
+      renewedMs = performance.now();
+      await renewBindings(database, holder, [...bound.values()], clock.now());
     },
     onBound(handler) {
       wake = handler;
@@ -184,6 +187,14 @@ export function openBindings({ database, clock, secrets }: BindingsOptions): Bin
       if (left.length > 0) await releaseBindings(database, holder, left, clock.now());
     },
   };
+}
+
+function endElsewhere({ socket, id }: Binding): void {
+  socket.close(closeCodes.boundElsewhere, `Subscription/${id} is bound by another connection`);
+}
+
+function endBound({ socket, id }: Binding): void {
+  socket.close(closeCodes.subscriptionEnded, `Subscription/${id} has ended: read its status`);
 }
 
 /** By firm and id. */

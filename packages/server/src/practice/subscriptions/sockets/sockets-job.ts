@@ -39,6 +39,7 @@ function openSocketsJob(services: FeatureServices): Job {
       pauseMs = sleepMs;
       return 'done';
     }
+    pauseMs = idlePauseMs;
     await asking.begin();
     await bindings.look();
     await sending.renew();
