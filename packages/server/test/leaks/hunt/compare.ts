@@ -51,6 +51,7 @@ export function steady(origin: string, seen: Seen, { status, headers, text }: An
   const plain = (value: string): string =>
     value
       .replaceAll(origin, 'http://service')
+      .replaceAll(origin.replace('http', 'ws'), 'ws://service')
       .replace(sealed, '$1=sealed')
       .replace(digest, 'W/"digest"')
       .replace(madeUp, (id) => {

@@ -125,7 +125,9 @@ export async function openTellingWorlds(lifetime: Lifetime): Promise<TellingWorl
 }
 
 async function openWorld(lifetime: Lifetime, secret: Secret): Promise<TellingWorld> {
-  const service = await openTestService(lifetime, { PRAXIS_OUTBOUND_LOOPBACK: 'sandbox' });
+  // Hunts run beside this: there are 100 connections for all.
+  const settings = { PRAXIS_OUTBOUND_LOOPBACK: 'sandbox', PRAXIS_DATABASE_POOL: '6' };
+  const service = await openTestService(lifetime, settings);
   const received = new Map<string, Answer[]>();
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
@@ -274,6 +276,12 @@ function listSteps(secret: Secret): readonly WriteStep[] {
     appointment(isAlpha ? 'booked' : 'proposed'),
     masked('Stone'),
     { name: 'Patient/masked', body: undefined },
+    // Still there when an export looks.
+    patientStep('dated', {
+      name: [{ family: 'Stone' }],
+      gender: 'male',
+      birthDate: isAlpha ? '1980-01-01' : '1990-01-01',
+    }),
     seen('Stone', 3),
   ];
 }
