@@ -113,7 +113,10 @@ test('a client that binds several subscriptions again hears of all of them', asy
   await settle(service);
   await caller.send('POST', 'Patient', patient('Stone'));
   await settle(service);
-  const told = [await client.next(), await client.next()].map((text) => statusOfText(text).subscription.reference);
+  const told = [await client.next(), await client.next()].map((text) => {
+    const { subscription } = statusOfText(text) as { readonly subscription: { readonly reference: string } };
+    return subscription.reference;
+  });
   assert.deepEqual(told.toSorted(), ids.map((id) => `${maple.base}/Subscription/${id}`).toSorted());
   assert.equal(client.socket.readyState, client.socket.OPEN);
 });
