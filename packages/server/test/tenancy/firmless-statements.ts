@@ -36,7 +36,6 @@ export const firmlessStatements: Readonly<Record<string, string>> = {
   'UPDATE subscription_due d SET leased': 'subscriptions that something is to be done for',
   'SELECT b.firm, b.id, COALESCE(h.holder': 'what the sockets of a process are bound to, of all firms',
   'UPDATE subscription_binding b SET held': 'holds what the sockets of a process are bound to for longer',
-  'WITH released AS ( DELETE FROM subscription_binding b': 'lets go of what closed sockets were bound to',
   'SELECT a.acl, a.settings, n.name AS environment': 'what an application may do at a firm, before the firm is entered',
   'SELECT firm, retry_at AS "retryMs" FROM job_failure': 'firms that a job leaves alone for a while',
   // How much programs use the legacy flow, counted by a process for many firms at once.

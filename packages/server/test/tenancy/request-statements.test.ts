@@ -250,7 +250,7 @@ test('statements without a firm are few, and each has its reason', () => {
     [],
     'named, but not sent any more',
   );
-  assert.ok(names.length < 44, `${names.length} names`);
+  assert.ok(names.length < 40, `${names.length} names`);
 });
 
 interface PlanNode {

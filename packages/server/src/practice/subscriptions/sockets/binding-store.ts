@@ -187,20 +187,24 @@ export async function renewBindings(
     WHERE b.firm = h.firm AND b.id = h.id AND b.holder = ${holder} AND b.held > ${nowMs}`);
 }
 
-/** Holds them no longer. Some process looks at them, since what waits may wait for so long only. */
+/** Holds them no longer. Some process looks at them, since what waits may wait for so long only. Each firm by itself. */
 export async function releaseBindings(
-  database: Pick<Database, 'query'>,
+  database: Pick<Database, 'transaction'>,
   holder: string,
   held: readonly Pick<Held, 'firm' | 'id'>[],
   nowMs: number,
 ): Promise<void> {
-  const firms = encodeIntegerArray(held.map(({ firm }) => firm));
-  const ids = encodeTextArray(held.map(({ id }) => id));
-  await database.query(sql`
-    WITH released AS (
-      DELETE FROM subscription_binding b USING unnest(${firms}::int[], ${ids}::text[]) AS h(firm, id)
-      WHERE b.firm = h.firm AND b.id = h.id AND b.holder = ${holder} RETURNING b.firm, b.id)
-    UPDATE subscription_due d SET due = LEAST(d.due, ${nowMs}) FROM released r WHERE d.firm = r.firm AND d.id = r.id`);
+  for (const [firm, those] of Map.groupBy(held, (each) => each.firm)) {
+    const ids = encodeTextArray(those.map(({ id }) => id));
+    await database.transaction(firm, async (tx) => {
+      const released = await tx.query<{ id: string }>(sql`
+        DELETE FROM subscription_binding WHERE firm = ${firm} AND id = ANY (${ids}::text[]) AND holder = ${holder} RETURNING id`);
+      if (released.length === 0) return;
+      await tx.query(sql`
+        UPDATE subscription_due SET due = LEAST(due, ${nowMs})
+        WHERE firm = ${firm} AND id = ANY (${encodeTextArray(released.map(({ id }) => id))}::text[])`);
+    });
+  }
 }
 
 /** Something is to be done for it at once: its rights may be others. */
