@@ -44,8 +44,9 @@ import { type CpuMeter, type CpuTime, openCpuMeter } from './cpu-meter.ts';
 const ratioMin = 0.7;
 const timeZone = 'America/New_York';
 const killedWithinMs = 300;
-/** Patients of a synthetic practice; there are as many practices as are needed. */
-const patientsOfPractice = 2_000;
+/** Patients of the practice at least; each has some 24 resources. */
+const patientsMin = 2_000;
+const resourcesPerPatient = 20;
 const program = fileURLToPath(new URL('../../packages/server/src/cli/main.ts', import.meta.url));
 
 interface Options {
@@ -191,7 +192,7 @@ async function writePractices(file: string, resources: number): Promise<void> {
   for (let practice = 1; written < resources; practice += 1) {
     const options = {
       seed: 'import',
-      patients: patientsOfPractice,
+      patients: Math.max(patientsMin, Math.ceil(resources / resourcesPerPatient)),
       todayMs,
       firm: `practice${practice}`,
       name: `Practice ${practice}`,
