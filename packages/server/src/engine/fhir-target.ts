@@ -50,6 +50,16 @@ export function parseFhirTarget(segments: readonly string[]): FhirTarget | undef
   return operation === undefined ? plainTarget(segments) : operationTarget(segments.slice(0, -1), operation);
 }
 
+/** The target with hyphens for bars in its ids, however they are encoded: for applications that keep the habit (docs/decisions/0339). */
+export function replaceBars({ compartment, ...target }: FhirTarget): FhirTarget {
+  const id = hyphenate(target.id);
+  return { ...target, id, ...(compartment && { compartment: { ...compartment, id: hyphenate(compartment.id) } }) };
+}
+
+function hyphenate(id: string): string {
+  return id.replaceAll(/\||%7C/gi, '-');
+}
+
 /** @throws PraxisError `id-invalid` where the target names an instance, version or compartment by what is no id of R4. */
 export function requireIds({ id, versionId, compartment }: Pick<FhirTarget, 'id' | 'versionId' | 'compartment'>): void {
   for (const named of [id, versionId, compartment?.id ?? '']) if (named !== '') requireValidId(named);

@@ -7,6 +7,17 @@ import { refuse } from './errors.ts';
 /** Parameter name → value. Parameters without a value are absent, as RFC 6749 §3.2 demands. */
 export type Form = ReadonlyMap<string, string>;
 
+/** Whether the media type is that of a form, the only one that a token request may have (contract 4). */
+export function isFormType(contentType: readonly string[]): boolean {
+  const [sent = '', ...more] = contentType;
+  return more.length === 0 && mediaType.test(sent.trim());
+}
+
+/** @throws OAuthError `invalid_request` */
+export function refuseFormType(): never {
+  return refuse('invalid_request', 'Content-Type must be application/x-www-form-urlencoded');
+}
+
 export const formParametersMax = 50;
 
 const mediaType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
@@ -20,12 +31,15 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  *   parameter (also an unknown or empty one), or more than `formParametersMax` parameters
  */
 export function parseForm(contentType: readonly string[], body: Uint8Array): Form {
-  const [sent = '', ...more] = contentType;
-  if (more.length > 0 || !mediaType.test(sent.trim()))
-    refuse('invalid_request', 'Content-Type must be application/x-www-form-urlencoded');
-  const charset = charsetPattern.exec(sent)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!isFormType(contentType)) refuseFormType();
+  const charset = charsetPattern.exec(contentType[0] ?? '')?.[1]?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8')
     refuse('invalid_request', 'Content-Type must not name a charset other than UTF-8');
+  return parseFormBody(body);
+}
+
+/** As `parseForm`, whatever the Content-Type says. */
+export function parseFormBody(body: Uint8Array): Form {
   const form = new Map<string, string>();
   const seen = new Set<string>();
   for (const [name, value] of pairs(decodeBytes(body))) {

@@ -7,11 +7,12 @@ import type { Environment } from '../tenancy/environments.ts';
 import { type SecretAttempt, withBruteForceProtection } from './brute-force-guard.ts';
 import { readApiKeyHeader } from './client-auth/api-key-header.ts';
 import { OAuthError, type OAuthErrorCode, refuse } from './errors.ts';
-import { type Form, parseForm } from './form.ts';
+import { type Form, isFormType, parseForm } from './form.ts';
 import type { ClientExchange, ClientRequest, Issued, LegacyExchange, TokenGrant } from './grants/grant.ts';
 import { clientGrants, legacyGrants } from './grants/list.ts';
 import { introspect } from './introspection.ts';
 import { exchangeHeaders } from './legacy/exchange.ts';
+import { parseLegacyForm } from './legacy/legacy-form.ts';
 import { revoke } from './revocation.ts';
 import type { TokenService } from './token-service.ts';
 
@@ -81,13 +82,16 @@ export function openTokenEndpoints(service: TokenService): TokenEndpoints {
   return {
     async legacy({ environment, firmPrefix }, received) {
       const exchange: LegacyExchange = {};
-      const { address, userAgent } = received;
-      const asked = { environment, firmPrefix, apiKey: readApiKeyHeader(received.apiKey), address, exchange };
+      const { address, userAgent, contentType } = received;
+      const hasFormType = isFormType(contentType);
+      const apiKey = readApiKeyHeader(received.apiKey);
+      const asked = { environment, firmPrefix, apiKey, hasFormType, address, exchange };
       const challenge = `ApiKey realm="${environment.name}", header="x-api-key"`;
       const where = { names: 'account', place: `${environment.name}/${firmPrefix}` } as const;
-      const answered = await answer(service, challenge, where, received, (form) =>
-        chooseGrant(service, legacyGrants, asked, form),
-      );
+      const answered = await answer(service, challenge, where, received, {
+        parse: parseLegacyForm,
+        choose: (form) => chooseGrant(service, legacyGrants, asked, form),
+      });
       const reply = withRecord(answered, { ...exchange.account });
       const kind = reply.status === 200 ? 'token' : 'refused';
       if (exchange.user) service.onLegacyUse?.({ ...exchange.user, kind, userAgent });
@@ -138,7 +142,10 @@ async function answerRealm(
   const asked = { realm, endpoint, authorization, apiKey: readApiKeyHeader(received.apiKey), address, exchange };
   const challenge = `Basic realm="${realm}", charset="UTF-8"`;
   const where = { names: 'client', place: realm } as const;
-  const reply = await answer(service, challenge, where, received, (form) => choose(asked, form));
+  const reply = await answer(service, challenge, where, received, {
+    parse: parseForm,
+    choose: (form) => choose(asked, form),
+  });
   const { client, token, active, rate } = exchange;
   return withHeaders(withRecord(reply, { ...client, ...token, ...(active === undefined ? {} : { active }) }), rate);
 }
@@ -148,11 +155,11 @@ async function answer(
   challenge: string,
   where: Pick<SecretAttempt, 'names' | 'place'>,
   received: TokenRequest,
-  choose: (form: Form) => Errand,
+  { parse, choose }: { readonly parse: typeof parseForm; readonly choose: (form: Form) => Errand },
 ): Promise<TokenReply> {
   let errand: Errand | undefined;
   try {
-    const form = parseForm(received.contentType, received.body);
+    const form = parse(received.contentType, received.body);
     errand = choose(form);
     const attempt = { ...received, ...where, apiKey: readApiKeyHeader(received.apiKey), form };
     return await withBruteForceProtection(service, attempt, errand.reply);

@@ -62,6 +62,33 @@ export const applicationSettings = {
       'A resource that breaks invariants of R4 is stored nevertheless; Prefer: return=OperationOutcome tells each as a warning.',
     habit: 'An Appointment is sent with a start and without an end, a Period that ends before it starts.',
   },
+  emptyElements: {
+    meaning:
+      'Empty strings, arrays and objects may be sent in resources, and null; they are left out, and what is empty without them, too.',
+    habit: 'A Patient is sent with telecom [] and birthDate "" where nothing is known.',
+  },
+  hyphenForBar: {
+    meaning: 'A | in the id of a path stands for a hyphen.',
+    habit: 'The id of a ChargeItem is a prefix, a bar and a number.',
+  },
+  uploadUrlInOutcome: {
+    meaning: 'A create of a Binary that asks for a URL is answered with it as details.text of an OperationOutcome.',
+    habit: 'The URL is read from the first issue.',
+  },
+  halfOpenSlots: {
+    meaning:
+      'A search for slots may leave out an end of its window: it begins now, and ends after as many days as a search may span.',
+    habit: 'Slots are asked for by start=le… alone, or without any date.',
+  },
+  expandedTypes: {
+    meaning:
+      'A read of ValueSet/appointment-type has its expansion, in which each type has its minutes as an extension and as a property.',
+    habit: 'Types are read from the expansion, and their length from a property duration.',
+  },
+  anyFormType: {
+    meaning: 'A refresh of the legacy flow may have any Content-Type; the body is a form nevertheless.',
+    habit: 'A header of the calls, application/fhir+json, is sent with the refresh, too.',
+  },
 } as const satisfies Record<string, SettingRow>;
 
 export type SettingName = keyof typeof applicationSettings;
@@ -89,6 +116,12 @@ export function readSettings(stored: Readonly<Record<string, unknown>>): Applica
     upperCaseStatus: isOn('upperCaseStatus'),
     partialPut: isOn('partialPut'),
     lenientInvariants: isOn('lenientInvariants'),
+    emptyElements: isOn('emptyElements'),
+    hyphenForBar: isOn('hyphenForBar'),
+    uploadUrlInOutcome: isOn('uploadUrlInOutcome'),
+    halfOpenSlots: isOn('halfOpenSlots'),
+    expandedTypes: isOn('expandedTypes'),
+    anyFormType: isOn('anyFormType'),
   };
 }
 

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { validateResource } from '@praxis/fhir';
+import { setValueSet } from '../../src/practice/value-sets/edit-value-sets.ts';
 import { type SettingName, settingNames } from '../../src/tenancy/application-settings.ts';
+import { editorOf, keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
 import { appointment, patient } from '../support/records.ts';
 import {
   type Answer,
@@ -14,17 +16,36 @@ import {
   makeFirm,
   openCaller,
   openTestService,
+  passwordForm,
+  postForm,
+  type TestApplication,
 } from '../support/service.ts';
 
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
-const plain = await openCaller(service, await makeApplication(service, 'Plain', ['acl/*'], [maple]), maple);
+/** With a calendar, and appointment types of its own. */
+const cedar = await makeFirm(service, 'cedar');
+const bare = await makeApplication(service, 'Plain', ['acl/*'], [maple, cedar]);
+const plain = await openCaller(service, bare, maple);
+const plainAtCedar = await openCaller(service, bare, cedar);
+
+await putPlaces(plainAtCedar, ['12', '13'], ['3']);
+await keepCalendar(service.platform, cedar, plainCalendar);
+await keepCalendar(service.platform, cedar, {
+  ...plainCalendar,
+  practitioner: '13',
+  appointmentTypes: [{ code: 'NEW', minutes: 45 }],
+});
+const types = { codes: ['NEW', 'FOLLOWUP', 'CALL'].map((code) => ({ code, display: `Display of ${code}` })) };
+await setValueSet(await editorOf(service.platform, cedar), 'appointment-type', types, undefined);
 
 interface Callers {
   /** Of an application with the setting. */
   readonly kept: Caller;
   /** Of one without any. */
   readonly plain: Caller;
+  /** The one with the setting. */
+  readonly application: TestApplication;
 }
 
 const start = '2026-11-24T15:00:00Z';
@@ -193,12 +214,157 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
     assertR4(stored, 201);
     assert.equal(stored.json.end, undefined);
   },
+
+  async emptyElements({ kept, plain }) {
+    const sent = {
+      ...patient('Sparse'),
+      birthDate: '',
+      telecom: [],
+      address: [{ line: ['', '2 Oak Street'], city: '', period: {} }],
+      maritalStatus: { coding: [{ code: '' }], text: null },
+      active: false,
+    };
+    const answer = await kept.send('POST', 'Patient', sent);
+    assertR4(answer, 201);
+    const { resourceType, id, meta, ...rest } = answer.json;
+    assert.deepEqual(
+      [resourceType, meta.versionId, rest],
+      ['Patient', '1', { name: [{ family: 'Sparse' }], address: [{ line: ['2 Oak Street'] }], active: false }],
+    );
+    const refused = await plain.send('POST', 'Patient', sent);
+    assert.equal(refused.status, 400, refused.text);
+    // Places of primitives and of their extensions belong together.
+    const given = ['Ann', null];
+    const placed = { given, _given: [null, { extension: [{ url: 'http://example.org/initial', valueString: 'B' }] }] };
+    const name = [{ family: 'Placed', ...placed }];
+    const put = await kept.send('PUT', `Patient/${id}`, { ...patient('Placed', { name }), id, birthDate: '' });
+    assertR4(put, 200);
+    assert.deepEqual(put.json.name, name);
+    const nothing = await kept.send('POST', 'Patient', { resourceType: '', name: [] });
+    assert.equal(nothing.status, 400, nothing.text);
+  },
+
+  async hyphenForBar({ kept, plain }) {
+    const charge = {
+      resourceType: 'ChargeItem',
+      id: 'CHG-1722',
+      status: 'billable',
+      code: { text: 'Visit' },
+      subject: { reference: 'Patient/1' },
+    };
+    const put = await kept.send('PUT', 'ChargeItem/CHG%7C1722', charge);
+    assertR4(put, 201);
+    for (const path of ['ChargeItem/CHG%7C1722', 'ChargeItem/CHG%7c1722', 'ChargeItem/CHG-1722'])
+      assert.deepEqual((await kept.get(path)).json, put.json, path);
+    assert.equal((await kept.get('ChargeItem/CHG%7C1722/_history/1')).status, 200);
+    const refused = await plain.get('ChargeItem/CHG%7C1722');
+    assert.deepEqual([refused.status, refused.json.issue[0].details.coding[0].code], [400, 'id-invalid']);
+  },
+
+  async uploadUrlInOutcome({ kept, plain }) {
+    const asked = { resourceType: 'Binary', contentType: 'application/pdf' };
+    const answer = await kept.send('POST', 'Binary', asked);
+    assertR4(answer, 201);
+    const url = answer.headers.get('location');
+    assert.deepEqual(answer.json, {
+      resourceType: 'OperationOutcome',
+      issue: [
+        {
+          severity: 'information',
+          code: 'informational',
+          details: { text: url },
+          diagnostics: answer.json.issue[0].diagnostics,
+        },
+      ],
+    });
+    assert.match(answer.json.issue[0].diagnostics, /^PUT the file to this URL until 20/);
+    const body = '%PDF-1.4\n%%EOF\n';
+    assert.equal((await fetch(String(url), { method: 'PUT', body })).status, 200);
+    assert.equal((await plain.send('POST', 'Binary', asked)).json.resourceType, 'Parameters');
+  },
+
+  async halfOpenSlots({ application }) {
+    const kept = await openCaller(service, application, cedar);
+    const starts = async (query: string): Promise<readonly string[]> => {
+      const answer = await kept.get(`Slot?appointment-type=FOLLOWUP${query}`);
+      assertR4(answer, 200);
+      return (answer.json.entry ?? []).map(({ resource }: { resource: { start: string } }) => resource.start);
+    };
+    const whole = await starts('&date=ge2026-11-21&date=le2026-11-25');
+    assert.ok(whole.length > 0);
+    assert.deepEqual(await starts('&start=le2026-11-25'), whole);
+    assert.deepEqual(await starts('&start=ge2026-11-21'), whole);
+    // Five days of what is longer, from now on.
+    assert.deepEqual(await starts('&start=le2027-06-30'), await starts(''));
+    assert.ok((await starts('')).length > 0);
+    assert.deepEqual(await starts('&start=le2026-01-01'), []);
+    const tooLong = await kept.get('Slot?date=ge2026-11-21&date=le2026-12-21');
+    assert.equal(tooLong.status, 400);
+    const refused = await plainAtCedar.get('Slot?appointment-type=FOLLOWUP&start=le2026-11-25');
+    assert.equal(refused.status, 400);
+  },
+
+  async expandedTypes({ application }) {
+    const kept = await openCaller(service, application, cedar);
+    const answer = await kept.get('ValueSet/appointment-type');
+    assert.equal(answer.status, 200, answer.text);
+    const { expansion, ...stored } = answer.json;
+    assert.deepEqual(stored, (await plainAtCedar.get('ValueSet/appointment-type')).json);
+    const system = 'https://praxis.health/fhir/CodeSystem/appointment-type';
+    const minutes = (takes: number) => ({ property: [{ code: 'duration', valueInteger: takes }] });
+    assert.deepEqual(expansion.contains, [
+      { system, code: 'NEW', display: 'Display of NEW', ...minutes(45) },
+      { system, code: 'FOLLOWUP', display: 'Display of FOLLOWUP', ...minutes(30) },
+      { system, code: 'CALL', display: 'Display of CALL' },
+    ]);
+    const { identifier, timestamp, total } = expansion;
+    assert.match(identifier, /^urn:uuid:/);
+    assert.deepEqual([timestamp.slice(0, 10), total], ['2026-11-21', 3]);
+    const found = await kept.get('ValueSet?_id=appointment-type');
+    assert.deepEqual(found.json.entry[0].resource.expansion.contains, expansion.contains);
+    assert.equal((await kept.get('ValueSet/appointment-type?_elements=url')).json.expansion, undefined);
+    const blind = await makeApplication(service, 'Types', ['acl/val_set_r'], [cedar], { expandedTypes: true });
+    const seen = (await (await openCaller(service, blind, cedar)).get('ValueSet/appointment-type')).json.expansion;
+    assert.deepEqual(
+      seen.contains.map((each: object) => 'property' in each),
+      [false, false, false],
+    );
+  },
+
+  async anyFormType({ application }) {
+    const type = 'application/fhir+json';
+    const refresh = async (who: TestApplication, more: Readonly<Record<string, string>> = {}, contentType = type) => {
+      const { json } = await postForm(maple.legacyTokenUrl, passwordForm(who, maple), who.legacyKey);
+      const form = { grant_type: 'refresh_token', refresh_token: json.refresh_token, ...more };
+      return await postForm(maple.legacyTokenUrl, form, who.legacyKey, { 'content-type': contentType });
+    };
+    const answer = await refresh(application);
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(Object.keys(answer.json).sort(), ['access_token', 'refresh_token', 'scope', 'token_type']);
+    for (const contentType of ['', 'text/plain'])
+      assert.equal((await refresh(application, {}, contentType)).status, 200, contentType);
+    const wrongType = {
+      error: 'invalid_request',
+      error_description: 'Content-Type must be application/x-www-form-urlencoded',
+    };
+    const wrong = await refresh(bare);
+    assert.deepEqual([wrong.status, wrong.json], [400, wrongType]);
+    // A log-in, and what is no form.
+    const password = { grant_type: 'password' };
+    assert.deepEqual((await refresh(application, password)).json, wrongType);
+    const json = await fetch(maple.legacyTokenUrl, {
+      method: 'POST',
+      headers: { 'content-type': type, 'x-api-key': application.legacyKey },
+      body: '{"grant_type":"refresh_token"}',
+    });
+    assert.deepEqual([json.status, await json.json()], [400, wrongType]);
+  },
 };
 
 for (const name of settingNames) {
   test(`clients habits: ${name}, with the setting and without`, async () => {
-    const application = await makeApplication(service, name, ['acl/*'], [maple], { [name]: true });
-    await habits[name]({ kept: await openCaller(service, application, maple), plain });
+    const application = await makeApplication(service, name, ['acl/*'], [maple, cedar], { [name]: true });
+    await habits[name]({ kept: await openCaller(service, application, maple), plain, application });
   });
 }
 

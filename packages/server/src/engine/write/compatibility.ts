@@ -3,12 +3,21 @@
  * settings say so (tenancy/application-settings.ts): what is stored and returned is R4 always.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '@praxis/fhir';
-import type { ApplicationSettings } from '../../tenancy/application-settings.ts';
+import type { InteractionContext } from '../context.ts';
+import { buildingWrite } from './build-write.ts';
+import { leaveOutEmpty } from './empty-elements.ts';
 
-/** The body as it is meant; not validated. */
-export function normalizeForR4(settings: ApplicationSettings, body: JsonValue): JsonValue {
+/** The body as it is meant; not validated. @throws PraxisError `too-costly` */
+export async function normalizeForR4(
+  { settings, budget }: Pick<InteractionContext, 'settings' | 'budget'>,
+  body: JsonValue,
+): Promise<JsonValue> {
   if (!isJsonObject(body)) return body;
   let resource = body;
+  if (settings.emptyElements) {
+    await budget.turn(buildingWrite);
+    resource = leaveOutEmpty(resource, budget);
+  }
   if (settings.textMinutes) resource = withMinutes(resource);
   if (settings.impliedParticipantStatus) resource = withParticipantStatus(resource);
   if (settings.upperCaseStatus) resource = withLowerCaseStatus(resource);

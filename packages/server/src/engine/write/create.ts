@@ -61,8 +61,9 @@ async function answer(context: InteractionContext, request: FhirRequest): Promis
 }
 
 /** The body as a valid resource. @throws as `requireResource` */
-export async function readResource({ settings, budget }: InteractionContext, request: FhirRequest) {
-  return await requireResourceInSlices(normalizeForR4(settings, await request.body()), request.type, budget);
+export async function readResource(context: InteractionContext, request: FhirRequest) {
+  const meant = await normalizeForR4(context, await request.body());
+  return await requireResourceInSlices(meant, request.type, context.budget);
 }
 
 /** Stores `resource` under a new id: that of the request if it brings one. Or 202, where it waits for the practice. */

@@ -56,7 +56,7 @@ export const update: Interaction = {
  */
 async function answer(context: InteractionContext, request: FhirRequest): Promise<FhirResponse> {
   requireValidId(request.id);
-  const sent = normalizeForR4(context.settings, await request.body());
+  const sent = await normalizeForR4(context, await request.body());
   if (context.settings.partialPut) return await replaceWith(context, request, partOf(context, request, sent));
   const resource = await requireResourceInSlices(sent, request.type, context.budget, patchAdvice);
   requireSameId(resource, request.id);

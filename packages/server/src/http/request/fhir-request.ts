@@ -22,11 +22,21 @@ import { addForm, type ParsedFhirRequest } from './parsed-request.ts';
 import { parsePrefer } from './prefer.ts';
 import { parseBodyInSlices } from './resource-body.ts';
 
-/** How the body of a request comes in. */
-export interface BodyReading {
+/** The body of a request, as it comes in. */
+export interface RequestBody {
   readonly room: BodyRoom;
-  /** Runs what waits for the bytes: their sender may be slow. */
-  readonly whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>;
+  /** Read at the first question. @throws PraxisError `body-too-large`, `request-malformed` */
+  readonly bytes: () => Promise<Buffer>;
+}
+
+/** @param whileWaiting runs what waits for the bytes: their sender may be slow */
+export function openRequestBody(
+  { config }: ServerServices,
+  { raw }: FastifyRequest,
+  room: BodyRoom,
+  whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>,
+): RequestBody {
+  return { room, bytes: memoised(() => whileWaiting(() => readBytes(raw, config.bodyBytesMax, room))) };
 }
 
 /**
@@ -39,12 +49,11 @@ export function buildFhirCall(
   asked: ParsedFhirRequest,
   request: FastifyRequest,
   baseUrl: string,
-  { room, whileWaiting }: BodyReading,
+  { room, bytes }: RequestBody,
 ): Omit<FhirCall, 'interaction'> {
-  const { headers, raw } = request;
+  const { headers } = request;
   const { target } = asked;
   const { type, id, versionId, compartment } = target;
-  const bytes = memoised(() => whileWaiting(() => readBytes(raw, parts.config.bodyBytesMax, room)));
   const admitted = async (): Promise<Buffer> => {
     const read = await bytes();
     await room.turn();

@@ -38,6 +38,8 @@ export interface LegacyRequest {
   /** As in the path; whether there is such a firm is not known. */
   readonly firmPrefix: string;
   readonly apiKey: ApiKeyHeader;
+  /** Whether its Content-Type is that of a form, which only an application with the setting `anyFormType` need not send. */
+  readonly hasFormType: boolean;
   /** Where it comes from. */
   readonly address: string;
   /** What becomes known of the caller. */

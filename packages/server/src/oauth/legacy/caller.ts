@@ -4,9 +4,11 @@
  */
 import { pointRead } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
+import type { SettingName } from '../../tenancy/application-settings.ts';
 import { type ApiKeyFacts, findHeaderProblem, findKeyProblem } from '../client-auth/api-key-header.ts';
 import { countRequest } from '../counted-request.ts';
 import { refuse } from '../errors.ts';
+import { refuseFormType } from '../form.ts';
 import type { LegacyRequest } from '../grants/grant.ts';
 import type { TokenService } from '../token-service.ts';
 import { requireOpenGrant } from './refusal.ts';
@@ -14,9 +16,13 @@ import { decideLegacy, filterTermsWithoutFirm, type LegacyTerms } from './sunset
 import { type LegacyTermsRow, selectLegacyTermsColumns, toLegacyTerms } from './sunset-schedule.ts';
 import type { LegacyHolder } from './tokens.ts';
 
+const anyFormType: SettingName = 'anyFormType';
+
 interface CallerFacts extends ApiKeyFacts {
   readonly keyApplicationName: string | null;
   readonly keyApplicationState: string | null;
+  /** Whether the application has the setting `anyFormType`. */
+  readonly keyTakesAnyForm: boolean | null;
   readonly firm: number | null;
   readonly firmState: string | null;
   /** Of the firm for the key's application. */
@@ -66,6 +72,7 @@ export async function findLegacyCaller(
     sql`
     SELECT k.id AS "keyId", k.flow AS "keyFlow", k.state AS "keyState", k.application AS "keyApplication",
            a.environment AS "keyEnvironment", a.name AS "keyApplicationName", a.state AS "keyApplicationState",
+           a.settings ->> ${anyFormType}::text = 'true' AS "keyTakesAnyForm",
            f.id AS firm, f.state AS "firmState", ${selectLegacyTermsColumns(termsOf, nowMs)},
            z.state AS "authorisationState", z.version AS "authorisationVersion", z.expires_at AS "authorisationExpiresAt",
            EXISTS (SELECT FROM revoked_token r WHERE r.token_id = ${tokenId ?? null}) AS "tokenRevoked",
@@ -87,7 +94,8 @@ export async function findLegacyCaller(
 
 /**
  * The application of the request's API key, which is counted as asking once more.
- * @throws OAuthError `invalid_client` saying what is wrong with the key, `rate_exceeded` when it has asked for too much
+ * @throws OAuthError `invalid_client` saying what is wrong with the key, `invalid_request` for a Content-Type that the application may
+ *   not send, `rate_exceeded` when it has asked for too much
  */
 export function requireLegacyKey(
   { rateLimit }: TokenService,
@@ -101,6 +109,7 @@ export function requireLegacyKey(
   if (id === null || name === null || caller.keyId === null)
     refuse('invalid_client', 'x-api-key is not a known API key');
   if (caller.keyApplicationState !== 'active') refuse('invalid_client', 'application is suspended');
+  if (!request.hasFormType && caller.keyTakesAnyForm !== true) refuseFormType();
   countRequest(rateLimit, request.exchange, { apiKey: caller.keyId, address: request.address });
   return { id, name };
 }

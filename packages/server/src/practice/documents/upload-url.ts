@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject, type StepBudget } from '@praxis/fhir';
-import { markServerWritten } from '../../access/disclosure.ts';
+import { type Disclosed, markServerWritten } from '../../access/disclosure.ts';
 import { explainDenial } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
 import { fail } from '../../base/errors.ts';
@@ -74,6 +74,7 @@ async function offer(context: InteractionContext, request: FhirRequest, announce
   const url = buildContentLinkUrl(context, made.id, { purpose: 'upload', holder: '' });
   const facts = { status: 201, location: url };
   if (request.prefer.return === 'minimal') return facts;
+  if (context.settings.uploadUrlInOutcome) return { ...facts, body: buildUrlOutcome(url, made.expiresMs) };
   const parameter = [
     { name: 'url', valueUrl: url },
     { name: 'expires', valueInstant: toInstant(made.expiresMs) },
@@ -82,6 +83,13 @@ async function offer(context: InteractionContext, request: FhirRequest, announce
     { name: 'attachment', valueUrl: `${buildContentBase(baseUrl)}/${made.id}` },
   ];
   return { ...facts, body: markServerWritten(JSON.stringify({ resourceType: 'Parameters', parameter })) };
+}
+
+/** For applications that read the URL from the first issue (docs/decisions/0339). */
+function buildUrlOutcome(url: string, expiresMs: number): Disclosed<string> {
+  const diagnostics = `PUT the file to this URL until ${toInstant(expiresMs)}`;
+  const issue = [{ severity: 'information', code: 'informational', details: { text: url }, diagnostics }];
+  return markServerWritten(JSON.stringify({ resourceType: 'OperationOutcome', issue }));
 }
 
 /** https://hl7.org/fhir/R4/datatypes.html#integer */

@@ -2,6 +2,7 @@
 
 import type { BindingContext, ResourceHooks } from '../../engine/hooks.ts';
 import { type FirmCodesContext, listBoundMembers, listCodesOutsideBinding } from './binding.ts';
+import { decorateTypes } from './expanded-types.ts';
 import { readKeptCodes } from './store.ts';
 
 export const valueSetHooks: ResourceHooks = {
@@ -10,6 +11,9 @@ export const valueSetHooks: ResourceHooks = {
     find: (context, type, before, after) => listCodesOutsideBinding(codesContext(context), type, before, after),
   },
 };
+
+/** What is added to ValueSets that are read. */
+export const expandedTypesHooks: ResourceHooks = { types: ['ValueSet'], decorate: decorateTypes };
 
 /** Codes are named to those who may read any ValueSet in full. */
 function codesContext({ scope, store, policy, budget }: BindingContext): FirmCodesContext {

@@ -28,7 +28,7 @@ import { toStoredSlot } from './offered-slot.ts';
 import { getSlotSample, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
 import { readSlotId } from './slot-id.ts';
 import { type SlotStatus, slotStatuses } from './slot-resource.ts';
-import { computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
+import { closeSpans, computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
 import { deriveSlot, deriveSlots, derivingSlots, type OfferedSlot } from './slots.ts';
 
 /** Slots of one answer without pages. */
@@ -143,11 +143,12 @@ function shownStatuses(
 
 /** @throws PraxisError `search-invalid`, `too-costly` */
 async function slotsWithin(
-  { budget }: InteractionContext,
+  { budget, settings, clock }: InteractionContext,
   calendars: readonly ScheduledCalendar[],
   shown: ShownStatuses,
-  spans: readonly TimeSpan[],
+  given: readonly TimeSpan[],
 ): Promise<readonly OfferedSlot[]> {
+  const spans = settings.halfOpenSlots ? closeSpans(given, clock.now()) : given;
   const window = computeSearchWindow(spans);
   if (window === undefined) return [];
   const slots: OfferedSlot[] = [];

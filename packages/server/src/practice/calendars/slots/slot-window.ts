@@ -85,6 +85,19 @@ function common(spans: readonly TimeSpan[], others: readonly TimeSpan[]): readon
 }
 
 /**
+ * The spans with the ends that were left out: they begin at `nowMs`, and end as many days after their beginning as a search may
+ * span. For applications that keep the habit of leaving one out (docs/decisions/0339).
+ */
+export function closeSpans(spans: readonly TimeSpan[], nowMs: number): readonly TimeSpan[] {
+  return spans.flatMap((span) => {
+    if (Number.isFinite(span.fromMs) && Number.isFinite(span.toMs)) return [span];
+    const fromMs = Number.isFinite(span.fromMs) ? span.fromMs : nowMs;
+    const toMs = Math.min(span.toMs, fromMs + windowDaysMax * 24 * hourMs);
+    return fromMs < toMs ? [{ fromMs, toMs }] : [];
+  });
+}
+
+/**
  * The window around all spans; undefined where they have nothing in common.
  * @throws PraxisError `search-invalid` for a window that is open or too long
  */
