@@ -72,8 +72,9 @@ export const applicationSettings = {
     habit: 'The id of a ChargeItem is a prefix, a bar and a number.',
   },
   uploadUrlInOutcome: {
-    meaning: 'A create of a Binary that asks for a URL is answered with it as details.text of an OperationOutcome.',
-    habit: 'The URL is read from the first issue.',
+    meaning:
+      'A create of a Binary that asks for a URL is answered with it as details.text of an OperationOutcome; the body {} asks for one, too.',
+    habit: 'An empty object is sent, and the URL is read from the first issue.',
   },
   halfOpenSlots: {
     meaning:

@@ -281,6 +281,13 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
     const body = '%PDF-1.4\n%%EOF\n';
     assert.equal((await fetch(String(url), { method: 'PUT', body })).status, 200);
     assert.equal((await plain.send('POST', 'Binary', asked)).json.resourceType, 'Parameters');
+    // Without the setting {} is a file.
+    const json = { 'content-type': 'application/json' };
+    const empty = await kept.send('POST', 'Binary', {}, json);
+    assert.deepEqual([empty.status, empty.json.resourceType], [201, 'OperationOutcome'], empty.text);
+    const file = await plain.send('POST', 'Binary', {}, json);
+    assert.equal(file.status, 201);
+    assert.match(file.headers.get('location') ?? '', /\/Binary\/[^/]+\/_history\/1$/);
   },
 
   async halfOpenSlots({ application }) {

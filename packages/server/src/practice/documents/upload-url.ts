@@ -3,7 +3,7 @@
  * while (docs/decisions/0192). acl/bnry_c_url allows that and nothing else of Binary.
  */
 
-import { isJsonObject, type JsonObject, type StepBudget } from '@praxis/fhir';
+import { isJsonObject, type JsonObject, type JsonValue, type StepBudget } from '@praxis/fhir';
 import { type Disclosed, markServerWritten } from '../../access/disclosure.ts';
 import { explainDenial } from '../../access/explain.ts';
 import { toInstant } from '../../base/clock.ts';
@@ -37,6 +37,7 @@ async function uploadUrlFor(context: InteractionContext, request: FhirRequest): 
   const mayCreate = context.policy.allows('Binary', 'c');
   if (!mayCreate && (await request.isBodyEmpty?.())) return await offer(context, request);
   const body = await request.body();
+  if (context.settings.uploadUrlInOutcome && isEmptyObject(body)) return await offer(context, request);
   if (isJsonObject(body) && body['resourceType'] === 'Binary' && body['data'] === undefined)
     return await offer(context, request, announcedType(body, context.budget));
   if (mayCreate) return undefined;
@@ -44,6 +45,13 @@ async function uploadUrlFor(context: InteractionContext, request: FhirRequest): 
     `acl/bnry_c_url asks for a URL and stores nothing here: send {"resourceType":"Binary","contentType":"…"} or no body, then PUT the file to the URL of the answer. ${explainDenial(context.policy, 'Binary', 'c').diagnostics}`,
   );
 }
+
+/** The Binary whose content is `{}`: what those who read the URL from an issue send. */
+function isEmptyObject(body: JsonValue): boolean {
+  return isJsonObject(body) && body['data'] === emptyObject;
+}
+
+const emptyObject = Buffer.from('{}').toString('base64');
 
 /** @throws PraxisError `resource-invalid`, `media-type-unsupported` */
 function announcedType(body: JsonObject, budget: StepBudget): string | undefined {
