@@ -266,6 +266,7 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
     const answer = await kept.send('POST', 'Binary', asked);
     assertR4(answer, 201);
     const url = answer.headers.get('location');
+    const [{ diagnostics }] = answer.json.issue;
     assert.deepEqual(answer.json, {
       resourceType: 'OperationOutcome',
       issue: [
@@ -273,11 +274,11 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
           severity: 'information',
           code: 'informational',
           details: { text: url },
-          diagnostics: answer.json.issue[0].diagnostics,
+          diagnostics,
         },
       ],
     });
-    assert.match(answer.json.issue[0].diagnostics, /^PUT the file to this URL until 20/);
+    assert.match(diagnostics, /^PUT the file to this URL until 20/);
     const body = '%PDF-1.4\n%%EOF\n';
     assert.equal((await fetch(String(url), { method: 'PUT', body })).status, 200);
     assert.equal((await plain.send('POST', 'Binary', asked)).json.resourceType, 'Parameters');

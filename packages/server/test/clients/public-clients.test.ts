@@ -40,7 +40,7 @@ const full = await makeApplication(service, 'Full', ['acl/*'], [maple]);
 const caller = await openCaller(service, full, maple);
 await putPlaces(caller, ['12'], ['3']);
 await keepCalendar(service.platform, maple, plainCalendar);
-const types = { codes: [{ code: 'NEW', display: 'New patient' }] };
+const types = { codes: ['NEW', 'FOLLOWUP'].map((code) => ({ code, display: `Display of ${code}` })) };
 await setValueSet(await editorOf(service.platform, maple), 'appointment-type', types, undefined);
 for (let made = 0; made < patientsMade; made += 1)
   await put(caller, {
@@ -106,6 +106,12 @@ function resourcesOf({ json }: Answer): readonly Entry['resource'][] {
   return (json.entry ?? []).map(({ resource }: Entry) => resource);
 }
 
+function isType(concept: unknown, wanted: string): boolean {
+  return (concept as { readonly coding: readonly { readonly code: string }[] }).coding.some(
+    ({ code }) => code === wanted,
+  );
+}
+
 function nextOf({ json }: Answer): string | undefined {
   return json.link.find(({ relation }: { relation: string }) => relation === 'next')?.url;
 }
@@ -153,14 +159,7 @@ const clients: Readonly<Record<string, PublicClient>> = {
   },
 
   ModMedClient: {
-    settings: [
-      'partialPut',
-      'absoluteReferences',
-      'emptyElements',
-      'halfOpenSlots',
-      'expandedTypes',
-      'lenientSearch',
-    ],
+    settings: ['partialPut', 'absoluteReferences', 'emptyElements', 'halfOpenSlots', 'expandedTypes', 'lenientSearch'],
     async replay(application) {
       // Its token request has no x-api-key: the contract lets such a token open nothing (7.1).
       const keyless = await assertStatus(postForm(clientTokenUrl(service), clientForm(application)), 200);
@@ -182,23 +181,26 @@ const clients: Readonly<Record<string, PublicClient>> = {
         ),
         201,
       );
-      const contact = { telecom: [{ system: 'email', value: 'a@example.org' }], resourceType: 'Patient', id: made.json.id };
+      const contact = {
+        telecom: [{ system: 'email', value: 'a@example.org' }],
+        resourceType: 'Patient',
+        id: made.json.id,
+      };
       const changed = await assertStatus(calling.send('PUT', `Patient/${made.json.id}`, contact, type), 200);
       assert.deepEqual(changed.json.name, [{ family: 'New' }]);
       const set = await assertStatus(calling.get('ValueSet/appointment-type', type), 200);
+      const system = 'https://praxis.health/fhir/CodeSystem/appointment-type';
+      const takes = (minutes: number) => [{ code: 'duration', valueInteger: minutes }];
       assert.deepEqual(set.json.expansion.contains, [
-        {
-          system: 'https://praxis.health/fhir/CodeSystem/appointment-type',
-          code: 'NEW',
-          display: 'New patient',
-          property: [{ code: 'duration', valueInteger: 60 }],
-        },
+        { system, code: 'NEW', display: 'Display of NEW', property: takes(60) },
+        { system, code: 'FOLLOWUP', display: 'Display of FOLLOWUP', property: takes(30) },
       ]);
       const slots = await assertStatus(
         calling.get('Slot?status=free&start=le2026-11-23T23:59:59&appointmentType=NEW', type),
         200,
       );
-      const [slot] = resourcesOf(slots);
+      // Its filter has another name than R4's, so it gets slots of all types.
+      const slot = resourcesOf(slots).find(({ appointmentType }) => isType(appointmentType, 'NEW'));
       assert.equal(slot?.['start'], '2026-11-23T10:00:00-05:00');
       const wanted = {
         resourceType: 'Appointment',
@@ -242,10 +244,7 @@ const clients: Readonly<Record<string, PublicClient>> = {
         ['a1'],
       );
       // It takes 201 for a failure, and logs it; R4 demands it.
-      const asked = await assertStatus(
-        calling.send('POST', 'Binary', {}, { 'content-type': 'application/json' }),
-        201,
-      );
+      const asked = await assertStatus(calling.send('POST', 'Binary', {}, { 'content-type': 'application/json' }), 201);
       const url = asked.json.issue[0].details.text;
       const type = { 'content-type': 'application/pdf' };
       assert.equal((await fetch(url, { method: 'PUT', headers: type, body: '%PDF-1.4\n%%EOF\n' })).status, 200);
@@ -348,11 +347,10 @@ const clients: Readonly<Record<string, PublicClient>> = {
       assert.ok(resourcesOf(changed).length > 0);
       const wrong = await assertStatus(calling.get('Patient?colour=red'), 400);
       const [issue] = wrong.json.issue;
-      assert.deepEqual([wrong.json.resourceType, issue.severity, typeof issue.diagnostics], [
-        'OperationOutcome',
-        'error',
-        'string',
-      ]);
+      assert.deepEqual(
+        [wrong.json.resourceType, issue.severity, typeof issue.diagnostics],
+        ['OperationOutcome', 'error', 'string'],
+      );
     },
   },
 };
@@ -368,12 +366,12 @@ async function everyPatient(): Promise<readonly string[]> {
 }
 
 for (const [name, { settings, replay }] of Object.entries(clients))
-  test(`public clients: the calls of ${name}`, async () => {
+  test(`clients habits: the calls of ${name}`, async () => {
     const chosen = Object.fromEntries(settings.map((setting) => [setting, true]));
     await replay(await makeApplication(service, name, ['acl/*'], [maple], chosen));
   });
 
-test('public clients: existing-clients.md names the settings of each', async () => {
+test('clients habits: existing-clients.md names the settings of each', async () => {
   const page = await readFile(new URL('../../../../docs/integrate/existing-clients.md', import.meta.url), 'utf8');
   for (const [name, { settings }] of Object.entries(clients)) {
     const [, , , told = ''] = (page.split('\n').find((line) => line.startsWith(`| ${name} |`)) ?? '').split('|');

@@ -22,7 +22,9 @@ export function decorateTypes(context: InteractionContext): Decorate | undefined
   if (!context.settings.expandedTypes) return undefined;
   return async (letter, { id }, shown, { elements, summary }) => {
     const isWanted = (elements === undefined || elements.has('expansion')) && summary === undefined;
-    return id === appointmentTypeSet && isWanted && maySeeExpansion(context, letter) ? await expand(context, shown) : shown;
+    return id === appointmentTypeSet && isWanted && maySeeExpansion(context, letter)
+      ? await expand(context, shown)
+      : shown;
   };
 }
 

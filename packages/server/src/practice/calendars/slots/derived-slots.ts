@@ -12,7 +12,7 @@ import { listResponse } from '../../../engine/list-response.ts';
 import { discloseRow, parseElementFilter } from '../../../engine/rights/disclosing.ts';
 import { findRequestScope } from '../../../engine/search/compartment.ts';
 import { searchLinks } from '../../../engine/search/search-links.ts';
-import { planSearch } from '../../../engine/search/searching.ts';
+import { isLenient, planSearch } from '../../../engine/search/searching.ts';
 import { matchesToken } from '../../../search/index/match.ts';
 import { getStandardParameters } from '../../../search/parameters.ts';
 import type { SearchQuery } from '../../../search/query/query.ts';
@@ -25,7 +25,7 @@ import { readScheduledCalendars } from '../scheduled-calendars.ts';
 import { dayMs } from '../zone.ts';
 import { compareSlots, isFree, listCalendarActors, type ScheduledCalendar } from './free-slots.ts';
 import { toStoredSlot } from './offered-slot.ts';
-import { getSlotSample, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
+import { getSlotSample, isAskedOfSlots, readSlotConditions, type SlotConditions } from './slot-conditions.ts';
 import { readSlotId } from './slot-id.ts';
 import { type SlotStatus, slotStatuses } from './slot-resource.ts';
 import { closeSpans, computeSearchWindow, isWithin, type TimeSpan } from './slot-window.ts';
@@ -71,14 +71,18 @@ async function search(context: InteractionContext, request: FhirRequest): Promis
 async function planned(context: InteractionContext, request: FhirRequest): Promise<SearchTarget> {
   const plan = (parameters: FhirRequest['parameters']): Promise<SearchTarget> =>
     planSearch(context, request.type, parameters, request.prefer, findRequestScope(request));
-  const target = await plan(request.parameters);
-  const isNamed = request.parameters.some(([name]) => /^(?:_id|status)(?::|$)/.test(name));
+  // Lenient handling ignores what this server does not search by: https://hl7.org/fhir/R4/search.html#errors
+  const parameters = isLenient(context, request.prefer)
+    ? request.parameters.filter(([name]) => isAskedOfSlots(context, name))
+    : request.parameters;
+  const target = await plan(parameters);
+  const isNamed = parameters.some(([name]) => /^(?:_id|status)(?::|$)/.test(name));
   const status = getStandardParameters(request.type).get('status')?.definition;
   if (isNamed || status === undefined) return target;
   const used = [...target.query.usedParameters, status];
   // Who may not search by status is not told it by what is found, either.
   if (searchGrants(context.policy, request.type, used).length === 0) return target;
-  return await plan([...request.parameters, ['status', 'free']]);
+  return await plan([...parameters, ['status', 'free']]);
 }
 
 /** @throws PraxisError `search-invalid`, `cursor-invalid` */

@@ -53,6 +53,17 @@ export function readSlotConditions(context: InteractionContext, query: SearchQue
   return { admits: (sample) => asks.every((ask) => ask(sample)), spans: intersectSpans(spans), ids };
 }
 
+/** Not tokens, and asked of derived slots nevertheless. */
+const ownCodes: ReadonlySet<string> = new Set(['date', 'start', '_id', 'schedule']);
+
+/** Whether derived slots are searched by the parameter; also of one that is unknown, which is refused as in every search. */
+export function isAskedOfSlots({ scope }: InteractionContext, name: string): boolean {
+  const [code = ''] = name.split(':');
+  if (resultParameterNames.has(code) || isIncludeName(name) || ownCodes.has(code)) return true;
+  const parameter = getSearchableParameters('Slot', scope.searchParameters).get(code);
+  return parameter === undefined || parameter.kind.table === 'token';
+}
+
 function valueContext({ scope, baseUrl }: InteractionContext, { nowMs }: SearchQuery, name: string): ValueContext {
   const parameter = getSearchableParameters('Slot', scope.searchParameters).get(name);
   if (parameter === undefined) throw new TypeError(`Slot has no search parameter ${name}`);
