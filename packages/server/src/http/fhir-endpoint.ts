@@ -25,7 +25,7 @@ import type { RequestPlace } from './connections/request-places.ts';
 import { buildBaseUrl, buildResourceMetadataUrl } from './origins.ts';
 import type { OwnParameters } from './pages/public-routes.ts';
 import { makeCharging } from './rate-cost.ts';
-import { buildFhirCall, openRequestBody } from './request/fhir-request.ts';
+import { buildFhirCall, openIncomingBody } from './request/fhir-request.ts';
 import { listHeaderValues } from './request/header-values.ts';
 import { type FhirRoute, type ParsedFhirRequest, parseFhirRequest } from './request/parsed-request.ts';
 import { refuseUnknownPath } from './request/paths.ts';
@@ -64,7 +64,7 @@ export async function answerFhir(
   const mayBeginAgain = (): boolean => performance.now() - beganMs - (place?.waitedMs() ?? 0) < beginAgainMaxMs;
   let writing = writingAtOnce;
   const whileWaiting = (reading: () => Promise<Buffer>): Promise<Buffer> => place?.during(reading) ?? reading();
-  const body = openRequestBody(parts, request, room, whileWaiting);
+  const body = openIncomingBody(parts, request, room, whileWaiting);
   const attempt = async (session: Session): Promise<FhirResponse> => {
     const target = session.settings.hyphenForBar ? replaceBars(asked.target) : asked.target;
     const call = buildFhirCall(parts, { ...asked, target }, request, buildBaseUrl(parts.origins, route), body);

@@ -23,19 +23,19 @@ import { parsePrefer } from './prefer.ts';
 import { parseBodyInSlices } from './resource-body.ts';
 
 /** The body of a request, as it comes in. */
-export interface RequestBody {
+export interface IncomingBody {
   readonly room: BodyRoom;
   /** Read at the first question. @throws PraxisError `body-too-large`, `request-malformed` */
   readonly bytes: () => Promise<Buffer>;
 }
 
 /** @param whileWaiting runs what waits for the bytes: their sender may be slow */
-export function openRequestBody(
+export function openIncomingBody(
   { config }: ServerServices,
   { raw }: FastifyRequest,
   room: BodyRoom,
   whileWaiting: (reading: () => Promise<Buffer>) => Promise<Buffer>,
-): RequestBody {
+): IncomingBody {
   return { room, bytes: memoised(() => whileWaiting(() => readBytes(raw, config.bodyBytesMax, room))) };
 }
 
@@ -49,7 +49,7 @@ export function buildFhirCall(
   asked: ParsedFhirRequest,
   request: FastifyRequest,
   baseUrl: string,
-  { room, bytes }: RequestBody,
+  { room, bytes }: IncomingBody,
 ): Omit<FhirCall, 'interaction'> {
   const { headers } = request;
   const { target } = asked;
