@@ -13,7 +13,7 @@ import { conformanceBlocks } from './docs/conformance.ts';
 import { decisionIndex } from './docs/decisions.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
-import { metricsTable } from './docs/metrics.ts';
+import { metricLabelsTable, metricsTable } from './docs/metrics.ts';
 import { settingsTables } from './docs/settings.ts';
 import { actorTable, effectTable, stateParts } from './docs/states.ts';
 import { valueSetTable } from './docs/value-sets.ts';
@@ -28,7 +28,7 @@ const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>
     'content-flags': contentFlagTable,
   },
   'docs/operate/cli.md': { commands: commandHelp },
-  'docs/operate/monitor.md': { metrics: metricsTable },
+  'docs/operate/monitor.md': { metrics: metricsTable, 'metric-labels': metricLabelsTable },
   'docs/operate/settings.md': { settings: settingsTables },
   'docs/integrate/conformance.md': conformanceBlocks,
   'docs/integrate/errors.md': { 'api-errors': apiErrorTable, 'token-errors': tokenErrorTable },

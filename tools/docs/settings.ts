@@ -6,7 +6,16 @@ type Setting = keyof typeof settings;
 
 /** Heading → its settings; each setting of the server has one place. */
 const groups: Readonly<Record<string, readonly Setting[]>> = {
-  'Address and logs': ['host', 'port', 'baseUrl', 'environmentOrigins', 'realmOrigins', 'metricsPort', 'logLevel'],
+  'Address and logs': [
+    'host',
+    'port',
+    'baseUrl',
+    'environmentOrigins',
+    'realmOrigins',
+    'metricsPort',
+    'logLevel',
+    'accessLog',
+  ],
   'Database and data': [
     'dataDir',
     'databaseUrl',

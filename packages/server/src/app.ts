@@ -6,11 +6,9 @@ import { verifyEntries } from './access/verify-entries.ts';
 import type { Administration, AdministrationOptions } from './admin/administration.ts';
 import { openAdministrationOnDemand } from './admin/on-demand.ts';
 import { openPasswords } from './admin/passwords.ts';
-import { openHeadFiles, resolveAuditHeadsDirectory } from './audit/head-files.ts';
-import { type Ledger, openLedger } from './audit/ledger.ts';
+import { openLedger } from './audit/ledger.ts';
 import { openProver } from './audit/proof.ts';
-import { openSealingKey } from './audit/seal.ts';
-import { openSealingJob } from './audit/sealing.ts';
+import { openSealing } from './audit/sealing.ts';
 import type { Clock } from './base/clock.ts';
 import type { Config } from './base/config.ts';
 import type { Log } from './base/log.ts';
@@ -33,7 +31,9 @@ import { buildFirmBaseUrl, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
 import { createPublicRoutes, type PublicRoutesOptions } from './http/pages/public-routes.ts';
 import { checkReadiness } from './http/pages/readiness.ts';
+import { readStates } from './http/pages/state-metrics.ts';
 import { openBodyAdmission } from './http/request/body-admission.ts';
+import { openRequestLog } from './http/request-log.ts';
 import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
 import { openDeclaredJobs } from './jobs/declared-job.ts';
@@ -56,6 +56,7 @@ import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.
 import type { TokenService } from './oauth/token-service.ts';
 import { jobs as declaredJobs, type JobServices } from './practice/features.ts';
 import { registerPractice } from './practice/register.ts';
+import { openDeliveryMeter } from './practice/subscriptions/delivery-meter.ts';
 import { openBindings } from './practice/subscriptions/sockets/bindings.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';
@@ -209,12 +210,13 @@ export interface ServiceOptions {
   readonly worker?: number;
   /** Whether this process does now the work that one process has to do. */
   readonly runsJobs?: () => boolean;
+  /** Where requests are logged; absent: with everything else. */
+  readonly accessLog?: Log | undefined;
 }
 
 /** Serves HTTP from `platform`: on `config.host` and `config.port`, or what another process accepts. */
 export async function startService(platform: Platform, options: ServiceOptions = {}): Promise<Service> {
   const { config, clock, log, secrets, database, store } = platform;
-  const { jsonDepthMax: depthMax, arrayLengthMax, bodyBytesMax: stringLengthMax } = config;
   let listening = '';
   const stopping = new AbortController();
   const keys = openSigningKeys(database, secrets, clock);
@@ -227,7 +229,6 @@ export async function startService(platform: Platform, options: ServiceOptions =
   const onLegacyUse = legacyUse.count;
   const ledger = openLedger({ database, log, prove: openProver(secrets), flushMs: auditFlushMs });
   const rateLimit = openRateLimit(config, counters, clock, secrets);
-  const metrics = openMetrics({ processMetrics: true, clock: () => clock.state() });
   const places = openRequestPlaces();
   const { slices, bodies } = shareEventLoop(config, places);
   const openBudget = openBudgets(slices);
@@ -237,7 +238,8 @@ export async function startService(platform: Platform, options: ServiceOptions =
     config,
     clock,
     log,
-    metrics,
+    metrics: openMetrics({ processMetrics: true }),
+    requestLog: openRequestLog(config.accessLog ? (options.accessLog ?? log) : undefined, log),
     secrets,
     origins,
     environments: openEnvironmentDirectory(database),
@@ -254,7 +256,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     bodies,
     places,
     bindings: openBindings(platform),
-    jsonLimits: { depthMax, arrayLengthMax, stringLengthMax },
+    jsonLimits: limitJson(config),
     compressor,
     administration: administrationOf(platform, { counters, remoteKeys, ledger, origins, openBudget }),
     validator: openValidator(),
@@ -264,12 +266,12 @@ export async function startService(platform: Platform, options: ServiceOptions =
     openPages: openPagesOf(platform, { compressor, origins, problems, worker: options.worker }),
   };
   const server = await openServer(parts);
-  await server.ready();
   const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
   listening = options.acceptedAt ?? (await server.listen({ host: config.host, port: config.port }));
-  const seals = config.auditSealMs === 0 ? undefined : sealing(platform, ledger);
+  const seals = openSealing(platform, ledger, parts.metrics);
   const ownJobs = [seals ?? [], counters.exchange, openClockJob(database, clock), writeProbe.job].flat();
   const jobs = openJobs([...jobsOf(platform, parts, options.runsJobs), ...ownJobs], log);
+  readStates(parts, { clock, database, jobs, problems, sealLagMs: seals?.lagMs, runsJobs: options.runsJobs });
   return {
     origin: listening,
     parts,
@@ -287,6 +289,10 @@ export async function startService(platform: Platform, options: ServiceOptions =
       await uses.close();
     },
   };
+}
+
+function limitJson({ jsonDepthMax: depthMax, arrayLengthMax, bodyBytesMax: stringLengthMax }: Config) {
+  return { depthMax, arrayLengthMax, stringLengthMax };
 }
 
 /** Long work rests while requests are under way that neither have long work nor wait for their turn (docs/decisions/0294). */
@@ -339,6 +345,7 @@ function jobsOf(platform: Platform, parts: ServerServices, runsJobs: () => boole
     ledger: parts.ledger,
     applications: openApplicationSessions(database, clock),
     bindings: parts.bindings,
+    deliveryMeter: openDeliveryMeter({ ...config, metrics: parts.metrics, clock }),
     deliveryPauseMs: config.deliveryPauseMs,
     openBudget: parts.openBudget,
     baseUrlOf: (firm) => buildFirmBaseUrl(parts.origins, firm),
@@ -381,10 +388,4 @@ function administrationOf(
     prove: openProver(secrets),
     jwksLoopback: config.jwksLoopback,
   });
-}
-
-function sealing({ config, clock, log, secrets, database }: Platform, ledger: Ledger) {
-  const heads = openHeadFiles(resolveAuditHeadsDirectory(config));
-  const key = openSealingKey(secrets);
-  return openSealingJob({ database, clock, log, key, heads, ledger, pauseMs: config.auditSealMs });
 }

@@ -31,6 +31,8 @@ export interface AdminRequest {
   readonly contentType: readonly string[];
   readonly address: string;
   readonly id: string;
+  /** Told the template of the path, once it is known, for the log. */
+  readonly noteTemplate?: (template: string) => void;
   readonly readBody: () => Promise<string>;
 }
 
@@ -72,11 +74,15 @@ export function openAdministration(options: AdministrationOptions): Administrati
   const find = openRoutes(actions);
   return {
     async answer(request) {
-      if (request.path === sessionsPath) return await answerSignIn(options, request);
+      if (request.path === sessionsPath) {
+        request.noteTemplate?.(sessionsPath);
+        return await answerSignIn(options, request);
+      }
       const match =
         find(request.path) ??
         fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json lists the paths' });
-      const { segments } = match;
+      const { segments, template } = match;
+      request.noteTemplate?.(template);
       const stranger = { action: 'authenticate', segments, requestId: request.id };
       const caller = await refusalNoted(options, stranger, () => authenticate(options, request));
       const action = match.actions.get(request.method) ?? methodNotAllowed([...match.actions.keys()]);
@@ -180,6 +186,7 @@ function count({ counters, clock }: AdministrationOptions, { administrator }: Si
   fail('rate-exceeded', {
     diagnostics: `The ${requestsPerMinuteMax} requests a minute of this administrator are used up: wait ${seconds} s`,
     headers: { 'retry-after': String(seconds) },
+    limit: 'administrator',
   });
 }
 

@@ -94,6 +94,7 @@ function openQueue(): <T>(work: () => Promise<T>) => Promise<T> {
         fail('unavailable', {
           diagnostics: 'Too many passwords are being checked: try again in a moment',
           headers: { 'retry-after': String(retrySeconds) },
+          limit: 'work',
         });
       }
       // Whoever ends hands over its place, so nobody overtakes those who wait.

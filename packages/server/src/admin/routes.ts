@@ -7,6 +7,8 @@ import type { Action } from '../actions/action.ts';
 import type { Segments } from './access.ts';
 
 export interface Match<A> {
+  /** The path with its names in braces, as the actions have it. */
+  readonly template: string;
   /** The action of each method of the path. */
   readonly actions: ReadonlyMap<string, A>;
   readonly segments: Segments;
@@ -24,14 +26,14 @@ export function openRoutes<A extends Action>(actions: readonly A[]): (path: stri
   }
   // A fixed segment goes before a name: /signing-keys/activate is no key.
   const ordered = [...templates]
-    .map(([path, methods]) => ({ segments: path.split('/'), methods }))
+    .map(([template, methods]) => ({ template, segments: template.split('/'), methods }))
     .toSorted((left, right) => namesIn(left.segments) - namesIn(right.segments));
   return (path) => {
     if (path.length > pathLengthMax) return undefined;
     const given = path.split('/');
-    for (const { segments, methods } of ordered) {
+    for (const { template, segments, methods } of ordered) {
       const named = matched(segments, given);
-      if (named !== undefined) return { actions: methods, segments: named };
+      if (named !== undefined) return { template, actions: methods, segments: named };
     }
     return undefined;
   };

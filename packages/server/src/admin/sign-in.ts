@@ -70,5 +70,6 @@ async function admit(context: SignInContext, username: string, attempt: Attempt)
   fail('rate-exceeded', {
     diagnostics: `Too many wrong passwords: wait ${refused.seconds} s, until ${refused.until}`,
     headers: { 'retry-after': String(refused.seconds) },
+    limit: 'guesses',
   });
 }

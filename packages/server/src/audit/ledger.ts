@@ -23,6 +23,8 @@ export interface Ledger {
   touch(firm: number): void;
   /** The firms whose ledgers have had new rows since the last call. */
   takeTouched(): number[];
+  /** Rows that are not written yet. */
+  countWaiting(): number;
   /** When it resolves, every row that was kept before is written. */
   flush(): Promise<void>;
   /** Writes what is left, for `closeMaxMs` at most. */
@@ -73,8 +75,7 @@ export function openLedger(options: LedgerOptions): Ledger {
   const known = new LRUCache<string, true>({ max: knownListsMax });
   const dimensions = openDimensions();
   const queue = new Set<QueuedBatch>();
-  /** Of the batches that are queued or being written. */
-  const unwritten = new Set<Promise<void>>();
+  const unwritten = new Set<Promise<void>>(); // of the batches that are queued or being written
   const waiting: (() => void)[] = [];
   let pending = 0;
   let closing = false;
@@ -145,12 +146,9 @@ export function openLedger(options: LedgerOptions): Ledger {
       schedule();
       return pending < rowsMax ? undefined : new Promise((resolve) => waiting.push(resolve));
     },
+    countWaiting: () => pending,
     touch: (firm) => void touched.add(firm),
-    takeTouched() {
-      const firms = [...touched];
-      touched.clear();
-      return firms;
-    },
+    takeTouched: () => takeAll(touched),
     flush,
     async close() {
       closing = true;
@@ -162,6 +160,12 @@ export function openLedger(options: LedgerOptions): Ledger {
         options.log.error({ rows: pending }, 'audit rows were lost: the database did not take them in time');
     },
   };
+}
+
+function takeAll(firms: Set<number>): number[] {
+  const taken = [...firms];
+  firms.clear();
+  return taken;
 }
 
 /**

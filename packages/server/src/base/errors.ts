@@ -281,7 +281,30 @@ export interface ErrorDetails extends ErrorIssue {
   readonly headers?: Readonly<Record<string, string>>;
   /** For the log only; never sent. */
   readonly log?: Readonly<Record<string, unknown>>;
+  /** The limit that refuses, for metrics. */
+  readonly limit?: LimitName;
 }
+
+/** Limits as the metric `praxis_limit_refusals_total` names them. */
+export const limitNames = [
+  'api-key',
+  'keyless',
+  'firm',
+  'address',
+  'administrator',
+  'guesses',
+  'application-requests',
+  'requests',
+  'application-statements',
+  'statements',
+  'work',
+  'bodies',
+  'answers',
+  'connections',
+  'websockets',
+] as const;
+
+export type LimitName = (typeof limitNames)[number];
 
 /** The only error the server throws on purpose. */
 export class PraxisError extends Error {

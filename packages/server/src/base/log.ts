@@ -8,16 +8,68 @@ export type Log = Logger;
 
 const secretNames = ['authorization', 'password', 'client_secret'];
 
+/** Bytes of lines that wait to be written, beyond which further ones are left out: whoever reads them is stuck. */
+const waitingBytesMax = 4_194_304;
+
+/** Bytes of one write at most: so much a pipe takes as a whole, so lines of several processes do not mix (POSIX, PIPE_BUF). */
+const writeBytesMax = 4_096;
+
+/** How long a line waits for others to be written with, in ms. */
+const gatherMs = 200;
+
 /** A logger that writes at `level` or above (`silent` for none); each line carries `base`. */
 export function openLog(level: string, base: Readonly<Record<string, number>> | null = null): Log {
-  return pino(
-    {
-      level,
-      base,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: [...secretNames.flatMap((name) => [name, `*.${name}`]), '*["x-api-key"]'], remove: true },
+  return pino(describeLines(level, base), pino.destination({ dest: 2, sync: true }));
+}
+
+/**
+ * A logger of requests: its lines are written some at a time, beside the event loop, and the last ones when the process ends. A
+ * process that is killed loses those of `gatherMs`; a reader that is stuck loses what is beyond `waitingBytesMax`, and holds up nobody.
+ */
+export function openAccessLog(level: string, base: Readonly<Record<string, number>> | null = null): Log {
+  const destination = pino.destination({
+    dest: 2,
+    sync: false,
+    minLength: writeBytesMax - 1,
+    maxWrite: writeBytesMax,
+    maxLength: waitingBytesMax,
+  });
+  let waitingBytes = 0;
+  let isFlushDue = false;
+  // Only while there are lines: an idle process does not wake up for none.
+  const flushLater = (): void => {
+    if (!isFlushDue) setTimeout(flush, gatherMs).unref();
+    isFlushDue = true;
+  };
+  const flush = (): void => {
+    isFlushDue = false;
+    destination.flush();
+  };
+  destination.on('write', (bytes: number) => {
+    waitingBytes -= bytes;
+  });
+  destination.on('drop', (line: string) => {
+    waitingBytes -= Buffer.byteLength(line);
+  });
+  // What came while a write was under way is not written with it.
+  destination.on('drain', () => {
+    if (waitingBytes > 0) flushLater();
+  });
+  return pino(describeLines(level, base), {
+    write(line: string) {
+      waitingBytes += Buffer.byteLength(line);
+      destination.write(line);
+      flushLater();
     },
-    pino.destination({ dest: 2, sync: true }),
-  );
+  });
+}
+
+function describeLines(level: string, base: Readonly<Record<string, number>> | null) {
+  return {
+    level,
+    base,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: { paths: [...secretNames.flatMap((name) => [name, `*.${name}`]), '*["x-api-key"]'], remove: true },
+  };
 }

@@ -2,6 +2,7 @@
  * Every setting of the server, as one table: environment variable, kind, default, meaning. The tables of
  * docs/operate/settings.md are generated from it; `config.ts` reads it.
  */
+import { logSettings } from './log-settings.ts';
 import { nodeSettings } from './node-settings.ts';
 
 import type { SettingRow } from './setting-row.ts';
@@ -383,10 +384,5 @@ export const settings = {
     max: 600000,
     description: 'Longest wait for running requests after SIGTERM, in ms.',
   },
-  logLevel: {
-    env: 'PRAXIS_LOG_LEVEL',
-    kind: 'logLevel',
-    default: 'info',
-    description: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.',
-  },
+  ...logSettings,
 } as const satisfies Record<string, SettingRow>;

@@ -93,5 +93,6 @@ function noRoomNow(): PraxisError {
   return new PraxisError('unavailable', {
     diagnostics: `Other large answers to Bundles are being sent: repeat this in ${retrySeconds} seconds`,
     headers: { 'retry-after': String(retrySeconds) },
+    limit: 'answers',
   });
 }

@@ -9,7 +9,7 @@ import { bodyBytesMax } from '../admin/input.ts';
 import type { PraxisError } from '../base/errors.ts';
 import { buildAdministrationDocument } from '../openapi/administration.ts';
 import { version } from '../version.ts';
-import { buildErrorHeaders, isRefusal, logFault, toPraxisError } from './answer/errors.ts';
+import { buildErrorHeaders, countRefusal, logFault, toPraxisError } from './answer/errors.ts';
 import { makeTextFile, sendTextFile, type TextFile } from './answer/text-file.ts';
 import { decodeUtf8, readBytes } from './request/body.ts';
 import { listHeaderValues } from './request/header-values.ts';
@@ -29,11 +29,12 @@ export async function answerAdministration(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   try {
-    if (route.path === documentPath) return await answerDocument(parts, reply);
+    if (route.path === documentPath) return await answerDocument(parts, request, reply);
     return send(reply, await ask(parts, belowApi(route.path), query, request));
   } catch (thrown) {
     const error = toPraxisError(thrown);
-    if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
+    countRefusal(parts.metrics, error);
+    request.parsed.refusal = error.code;
     logFault(error, parts.log, String(request.id));
     return sendProblem(reply, error);
   }
@@ -53,12 +54,20 @@ function ask(parts: ServerServices, path: string, query: string, request: Fastif
     contentType: listHeaderValues(request.raw, 'content-type'),
     address: request.ip,
     id: String(request.id),
+    noteTemplate(template) {
+      request.parsed.page = `/admin/api${template}`;
+    },
     readBody: async () => decodeUtf8(await readBytes(request.raw, bodyBytesMax)),
   });
 }
 
-async function answerDocument(parts: ServerServices, reply: FastifyReply): Promise<FastifyReply> {
-  requireGet(reply.request);
+async function answerDocument(
+  parts: ServerServices,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  request.parsed.page = `/admin${documentPath}`;
+  requireGet(request);
   document ??= makeTextFile('application/json; charset=utf-8', JSON.stringify(buildAdministrationDocument(version)));
   return await sendTextFile(parts.compressor, document, reply);
 }

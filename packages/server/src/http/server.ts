@@ -10,8 +10,9 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Config } from '../base/config.ts';
 import { type ErrorCode, fail, PraxisError } from '../base/errors.ts';
 import { makeUuid } from '../base/ids.ts';
+import type { Metrics } from '../base/metrics.ts';
 import { listHeaders } from '../openapi/headers.ts';
-import { isRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
+import { countRefusal, sendOutcome, toPraxisError } from './answer/errors.ts';
 import { buildPlainAnswer } from './answer/plain-answer.ts';
 import { findAllowedOrigins, isPreflight, openPreflightRefusal, variesByOrigin } from './browsers.ts';
 import { watchSockets } from './connections/sockets.ts';
@@ -19,8 +20,9 @@ import { answerContent } from './content/content-endpoint.ts';
 import { answerFhir } from './fhir-endpoint.ts';
 import { answerWellKnown } from './pages/well-known.ts';
 import { parseRequest } from './request/parsed-request.ts';
-import { refuseUnknownPath } from './request/paths.ts';
+import { matchPath, refuseUnknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
+import { describePath, unknownPath } from './request-log.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
@@ -35,7 +37,7 @@ const correlationLengthMax = 256;
 /** Retry-After for an address with too many connections. */
 const retrySeconds = 1;
 
-/** The server, not listening yet. */
+/** The server, ready but not listening yet. */
 export async function openServer(parts: ServerServices): Promise<FastifyInstance> {
   const { config } = parts;
   const server = Fastify({
@@ -65,7 +67,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
   watchTheDoor(server.server, parts); // before others listen for requests, too
   server.setErrorHandler((thrown, _request, reply) => {
     const error = toPraxisError(thrown);
-    if (isRefusal(error)) parts.metrics.denials.inc({ reason: error.code });
+    countRefusal(parts.metrics, error);
     return sendOutcome(reply, error, parts.log);
   });
   watchSockets(server.server, config, {
@@ -83,6 +85,7 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
   server.addHook('onRequest', (request, reply) =>
     config.corsOrigins.length === 0 && isPreflight(request) ? refusePreflight(request) : route(parts, request, reply),
   );
+  await server.ready();
   return server;
 }
 
@@ -107,9 +110,16 @@ function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices):
     parts.places.enter(request, response, {
       proceed: () => handle(request, response),
       refuse(error) {
-        const { status } = error;
-        parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method: request.method ?? '', status }, 0);
-        const { headers, body } = buildPlainAnswer(error, security);
+        const { status, code } = error;
+        const { method = '', url = '' } = request;
+        parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method, status }, 0);
+        countRefusal(parts.metrics, error);
+        const requestId = makeUuid();
+        const { headers, body } = buildPlainAnswer(error, security, requestId);
+        parts.requestLog.note(() => {
+          const path = describePath({ route: matchPath(url.replace(/\?.*$/s, '')), page: undefined });
+          return { requestId, method, route: 'fhir', path, status, code, ms: 0 };
+        });
         response.writeHead(status, headers);
         response.end(body);
       },
@@ -208,9 +218,10 @@ function refuseWithoutUpgrade(): never {
   });
 }
 
-/** Request ids, durations and one log line a request: method, route kind, status; never a path's ids or query. */
+/** Request ids, durations and one line of the log a request; never a path's ids or query. */
 function measure(server: FastifyInstance, parts: ServerServices): void {
-  const { metrics, log } = parts;
+  const { metrics, requestLog } = parts;
+  const ofEnvironments = countByEnvironment(metrics);
   const security = buildSecurityHeaders(parts.config);
   server.addHook('onRequest', (request, reply, done) => {
     metrics.requestsInFlight.inc();
@@ -226,19 +237,54 @@ function measure(server: FastifyInstance, parts: ServerServices): void {
     const { elapsedTime, statusCode: status } = reply;
     // `fhir/Patient`-like detail stays out to bound the number of series.
     const kind = parsed.route?.kind ?? 'other';
+    const { environment, refusal: code } = parsed;
     metrics.requestDurationSeconds.observe({ route: kind, method, status }, elapsedTime / 1000);
-    log.debug({ requestId, method, route: kind, status, ms: Math.round(elapsedTime * 10) / 10 }, 'request');
+    if (environment !== undefined) ofEnvironments(environment, status);
+    // Probes come every few seconds, and say nothing as long as all is well.
+    const isProbe = status < 400 && parsed.page?.startsWith('/health/') === true;
+    if (!isProbe)
+      requestLog.note(() => {
+        const ms = Math.round(elapsedTime * 10) / 10;
+        return { requestId, method, route: kind, path: describePath(parsed), status, code, ms, environment };
+      });
     done();
   });
 }
 
+/** Counts requests by environment and class of status; these are few, and they are told when somebody asks. */
+function countByEnvironment({ environmentRequests }: Metrics): (environment: string, status: number) => void {
+  const counts = new Map<string, number[]>();
+  environmentRequests.readFrom(() =>
+    [...counts].flatMap(([environment, ofClasses]) =>
+      ofClasses.flatMap((count, index) => [[{ environment, class: `${index}xx` }, count] as const]),
+    ),
+  );
+  return (environment, status) => {
+    const ofClasses = counts.get(environment) ?? [];
+    if (ofClasses.length === 0) counts.set(environment, ofClasses);
+    const index = Math.floor(status / 100);
+    ofClasses[index] = (ofClasses[index] ?? 0) + 1;
+  };
+}
+
 /** What HTTP's parser refuses (raw spaces, broken headers, unknown methods) is still answered with an OperationOutcome. */
-function answerBrokenRequest({ log, config }: ServerServices, error: ParserError, socket: Socket): void {
+function answerBrokenRequest(parts: ServerServices, error: ParserError, socket: Socket): void {
+  const { log, config, metrics, requestLog } = parts;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   const { status, code, diagnostics, headers } = brokenRequestOf(error);
   const requestId = makeUuid();
   log.debug({ requestId, status, code: error.code }, 'request not understood');
-  const refusal = new PraxisError(code, { diagnostics, headers: { connection: 'close', ...headers } });
+  const ofLimit = error.code === tooManyConnections ? { limit: 'connections' as const } : {};
+  const refusal = new PraxisError(code, { diagnostics, headers: { connection: 'close', ...headers }, ...ofLimit });
+  countRefusal(metrics, refusal);
+  requestLog.note(() => ({
+    requestId,
+    route: 'other',
+    path: unknownPath,
+    status: Number.parseInt(status, 10),
+    code,
+    ms: 0,
+  }));
   const answer = buildPlainAnswer(refusal, buildSecurityHeaders(config), requestId);
   const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${answer.body}`);

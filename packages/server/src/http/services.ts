@@ -27,6 +27,7 @@ import type { RequestPlaces } from './connections/request-places.ts';
 import type { Origins } from './origins.ts';
 import type { PublicRoutes } from './pages/public-routes.ts';
 import type { BodyAdmission } from './request/body-admission.ts';
+import type { RequestLog } from './request-log.ts';
 
 /** What the endpoints work with; made once by `app.ts`. */
 export interface ServerServices {
@@ -34,6 +35,7 @@ export interface ServerServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly requestLog: RequestLog;
   readonly secrets: Secrets;
   readonly origins: Origins;
   readonly environments: EnvironmentDirectory;

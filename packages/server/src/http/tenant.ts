@@ -15,5 +15,7 @@ export async function requireTenantPath(
 ): Promise<Environment> {
   const environment = await parts.environments.find(path.environment, path.product);
   const isHere = environment !== undefined && parts.origins.environmentAnswersOn(environment.name, request.host);
-  return isHere ? environment : refuseUnknownPath();
+  if (!isHere) return refuseUnknownPath();
+  request.parsed.environment = environment.name;
+  return environment;
 }

@@ -4,6 +4,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fail, PraxisError } from '../base/errors.ts';
 import { buildAuthorizationServerMetadata, openIdConfiguration, readJwkSet } from '../oauth/discovery.ts';
+import { isOAuthErrorCode } from '../oauth/errors.ts';
 import { jwkSetSecondsMax } from '../oauth/signing/signing-key-rotation.ts';
 import { buildRefusalReply, type TokenReply, type TokenRequest } from '../oauth/token-endpoint.ts';
 import { logFault, toPraxisError } from './answer/errors.ts';
@@ -82,6 +83,9 @@ async function answerPost(
     fail('method-not-allowed', { diagnostics: 'A token endpoint takes POST', headers: { allow: 'POST' } });
   const answer = await issueFromBody(parts, request, handle);
   if (answer.fault !== undefined) logFault(toPraxisError(answer.fault), parts.log, String(request.id));
+  if (answer.limit !== undefined) parts.metrics.limitRefusals.inc({ limit: answer.limit });
+  const { outcome } = answer.record;
+  if (isOAuthErrorCode(outcome)) request.parsed.refusal = outcome;
   await settle(answer);
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }

@@ -46,7 +46,7 @@ export function workFirmByFirm<F extends { readonly id: number }>(
     const due = await firms(selectPausedFirms(job, clock.now()));
     if (due.length === 0 && performance.now() < lookAgainAtMs) return 'done';
     const failed = await listFailedFirms(database, job);
-    metrics.jobsParked.set({ job }, failed.filter(({ retryMs }) => retryMs === null).length);
+    metrics.jobsParked.set({ job_name: job }, failed.filter(({ retryMs }) => retryMs === null).length);
     // Where some have failed others may release them at any time.
     lookAgainAtMs = failed.length + due.length > 0 ? 0 : performance.now() + failuresLookMs;
     let state: Progress = 'done';
@@ -85,7 +85,7 @@ async function noteFailure(
   const outcome = await noteJobFailure(database, job, firm, { reason, nowMs: clock.now() });
   if (outcome === 'known') return;
   const isParked = outcome === 'parked';
-  if (isParked) metrics.jobsParked.inc({ job });
+  if (isParked) metrics.jobsParked.inc({ job_name: job });
   const message = isParked ? 'a job is parked for a firm until it is released' : 'a job failed for a firm and pauses';
   log.error({ job, firm, reason, err: error }, message);
 }

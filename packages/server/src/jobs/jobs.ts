@@ -21,7 +21,20 @@ export interface Job {
   stop?(): Promise<void>;
 }
 
+/** How a job is. */
+export interface JobState {
+  readonly job: string;
+  /** Portions that failed. */
+  readonly failures: number;
+  /** How long it has worked, in ms. */
+  readonly workedMs: number;
+  /** For how long the portion has been under way that it does now; undefined: it rests. */
+  readonly runningMs: number | undefined;
+}
+
 export interface Jobs {
+  /** How each of them is, in their order. */
+  list(): readonly JobState[];
   /**
    * Runs all jobs until nothing is left to do, and waits for portions that are under way; for tests and for commands that
    * wait for an effect.
@@ -41,13 +54,17 @@ const turnMs = 500;
 export function openJobs(jobs: readonly Job[], log: Log): Jobs {
   const stopping = new AbortController();
   const underWay = new Map<Job, Promise<unknown>>();
+  const recorded = jobs.map((job) => ({ job, record: new JobRecord() }));
   const runPortion = async (job: Job): Promise<Progress> => {
     const portion = job.run();
     underWay.set(job, portion);
     return await portion;
   };
-  const loops = jobs.map((job) => loop(job, runPortion, stopping.signal, log));
+  const loops = recorded.map(({ job, record }) =>
+    loop(job, (each) => record.follow(runPortion(each)), stopping.signal, log),
+  );
   return {
+    list: () => recorded.map(({ job, record }) => record.tell(job.name, performance.now())),
     async settle() {
       for (const job of jobs) {
         // What a portion under way has taken up, another one does not see. Its failure is the loop's.
@@ -62,6 +79,33 @@ export function openJobs(jobs: readonly Job[], log: Log): Jobs {
       await Promise.all([...loops, ...jobs.map((job) => stopJob(job, log))]);
     },
   };
+}
+
+/** What is counted of a job. */
+class JobRecord {
+  #failures = 0;
+  #workedMs = 0;
+  #sinceMs: number | undefined;
+
+  /** The portion, counted. */
+  async follow(portion: Promise<Progress>): Promise<Progress> {
+    const sinceMs = performance.now();
+    this.#sinceMs = sinceMs;
+    try {
+      return await portion;
+    } catch (error) {
+      this.#failures += 1;
+      throw error;
+    } finally {
+      this.#workedMs += performance.now() - sinceMs;
+      this.#sinceMs = undefined;
+    }
+  }
+
+  tell(job: string, nowMs: number): JobState {
+    const runningMs = this.#sinceMs === undefined ? undefined : nowMs - this.#sinceMs;
+    return { job, failures: this.#failures, workedMs: this.#workedMs, runningMs };
+  }
 }
 
 /** The job in a process that is not always the one to do it: nothing is left for it to do while `isOurs` is false. */

@@ -85,9 +85,10 @@ function requireRoom(limits: FairQueueLimits, counts: ReadonlyMap<string, number
     fail('rate-exceeded', {
       diagnostics: `At most ${max} ${what} of an application may wait at once ${where}, and as many do: send another when one is answered`,
       headers,
+      limit: 'work',
     });
   if (ofFirm >= ofFirmMax) refuse(ofFirmMax, 'at one practice');
   if (ofApplication >= ofApplicationMax) refuse(ofApplicationMax, 'at all practices together');
   if (all >= allMax)
-    fail('unavailable', { diagnostics: `Too many ${what} are waiting: try again in a moment`, headers });
+    fail('unavailable', { diagnostics: `Too many ${what} are waiting: try again in a moment`, headers, limit: 'work' });
 }

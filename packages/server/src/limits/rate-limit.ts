@@ -40,8 +40,8 @@ export interface RateLimit {
 }
 
 interface Policy {
-  /** As the headers name it. */
-  readonly name: string;
+  /** As the headers and the metrics name it. */
+  readonly name: 'api-key' | 'keyless' | 'firm' | 'address';
   /** As messages name whom it counts. */
   readonly whom: string;
   readonly limit: number;
@@ -110,7 +110,7 @@ function policiesOf(limits: RateLimits, secrets: Secrets): readonly Policy[] {
 }
 
 function refuse(
-  { whom, limit }: Policy,
+  { name, whom, limit }: Policy,
   seconds: number,
   untilMs: number,
   headers: Readonly<Record<string, string>>,
@@ -118,5 +118,6 @@ function refuse(
   return fail('rate-exceeded', {
     diagnostics: `The ${limit} requests a minute of ${whom} are used up (costly ones count more than once): wait ${seconds} s, until ${toInstant(untilMs)}`,
     headers: { ...headers, 'retry-after': String(seconds) },
+    limit: name,
   });
 }

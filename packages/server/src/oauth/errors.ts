@@ -33,6 +33,11 @@ export const oauthErrorTable = {
 
 export type OAuthErrorCode = keyof typeof oauthErrorTable;
 
+/** Whether it is a code of the table. */
+export function isOAuthErrorCode(code: string): code is OAuthErrorCode {
+  return Object.hasOwn(oauthErrorTable, code);
+}
+
 /** What a refusal may say beside code and description. */
 export interface OAuthErrorExtras {
   /** `error_uri`: a page for people. */

@@ -2,7 +2,7 @@
  * The two token endpoints (contract 4; https://www.rfc-editor.org/rfc/rfc6749#section-5), introspection and revocation: from
  * the pieces of a POST to an answer. Which grants the token endpoints offer is `grants/list.ts`.
  */
-import { PraxisError } from '../base/errors.ts';
+import { type LimitName, PraxisError } from '../base/errors.ts';
 import type { Environment } from '../tenancy/environments.ts';
 import { type SecretAttempt, withBruteForceProtection } from './brute-force-guard.ts';
 import { readApiKeyHeader } from './client-auth/api-key-header.ts';
@@ -37,6 +37,8 @@ export interface TokenReply {
   readonly record: TokenRecord;
   /** What failed on our side, for the log; the answer tells no detail of it. */
   readonly fault?: unknown;
+  /** The limit that has refused, for metrics. */
+  readonly limit?: LimitName;
 }
 
 export interface TokenRecord {
@@ -208,7 +210,15 @@ function errorReply(error: OAuthError, grantType: string | undefined, challenge:
   };
   const uri = extras.uri === undefined ? {} : { error_uri: extras.uri };
   const body = JSON.stringify({ error: code, error_description: printable(error.description), ...uri });
-  return { status, headers: { ...headers, ...extra }, body, record: { grantType, outcome: code } };
+  const limit = findLimit(error);
+  const refusal = { status, headers: { ...headers, ...extra }, body, record: { grantType, outcome: code } };
+  return limit === undefined ? refusal : { ...refusal, limit };
+}
+
+/** The limit that has refused. */
+function findLimit({ code, cause }: OAuthError): LimitName | undefined {
+  if (code === 'too_many_attempts') return 'guesses';
+  return cause instanceof PraxisError ? cause.details.limit : undefined;
 }
 
 /** What the caller is told when we failed. */

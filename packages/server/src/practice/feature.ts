@@ -16,6 +16,7 @@ import type { StateTable } from '../resources/states/state-table.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import type { Validator } from '../validation/validation.ts';
+import type { DeliveryMeter } from './subscriptions/delivery-meter.ts';
 import type { Bindings } from './subscriptions/sockets/bindings.ts';
 
 /** What a job of a feature may use. */
@@ -28,6 +29,8 @@ export interface FeatureServices extends FirmWorkContext {
   readonly applications: ApplicationSessions;
   /** The sockets of this process. */
   readonly bindings: Bindings;
+  /** Told of each notification. */
+  readonly deliveryMeter: DeliveryMeter;
   /** Pause after the first of several failed attempts to deliver, in ms. */
   readonly deliveryPauseMs: number;
   readonly store: ResourceStore;

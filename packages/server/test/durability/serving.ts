@@ -14,6 +14,8 @@ export interface Serving {
   readonly ended: Promise<void>;
   /** The lines it has printed. */
   readonly said: readonly string[];
+  /** What it has written to standard error. */
+  logged(): string;
 }
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -50,5 +52,5 @@ export async function serve(
     });
     void ended.then(() => reject(new Error(`praxis serve ended before it was ready: ${complaints}`)));
   });
-  return { child, pid: child.pid ?? 0, origin, ended, said };
+  return { child, pid: child.pid ?? 0, origin, ended, said, logged: () => complaints };
 }

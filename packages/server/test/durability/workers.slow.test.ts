@@ -9,6 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openPlatform } from '../../src/app.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
+import { metricRows } from '../../src/base/metric-table.ts';
+import { version } from '../../src/version.ts';
 import { bind, numbersOf, statusOfText, subscribeBySocket } from '../practice/subscriptions/socket-client.ts';
 import { testLog } from '../support/cluster.ts';
 import { isRunning, makeDataDir } from '../support/embedded.ts';
@@ -122,6 +124,46 @@ test('connections are spread evenly, and what callers did at any worker is added
   const runners = [...metrics].filter(([name, value]) => name.startsWith('praxis_worker_jobs{') && value === 1);
   assert.equal(runners.length, 1, 'one worker does the jobs');
   for (const line of lines) line.close();
+});
+
+test('the page of a node has every metric of the table, those of its workers as one', async (t) => {
+  const opened = await open(t);
+  const text = await (await fetch(`http://127.0.0.1:${opened.metricsPort}/metrics`)).text();
+  const families = [...text.matchAll(/^# TYPE (praxis_\w+) (\w+)$/gm)].map(([, name, kind]) => `${name} ${kind}`);
+  assert.deepEqual(families.toSorted(), metricRows.map(({ name, kind }) => `${name} ${kind}`).toSorted());
+  const metrics = await scrape(opened.metricsPort);
+  assert.equal(metrics.get('praxis_ready'), 1);
+  assert.equal(metrics.get(`praxis_build_info{version="${version}"}`), 1);
+  // One worker alone asks the database.
+  for (const environment of ['sandbox', 'training', 'prod'])
+    assert.equal(metrics.get(`praxis_subscriptions_due{environment="${environment}"}`), 0);
+});
+
+test('lines of requests of several workers come whole and in full, also the last ones', async (t) => {
+  const opened = await open(t, { PRAXIS_ACCESS_LOG: 'true', PRAXIS_LOG_LEVEL: 'info' });
+  const lines = await openLines(opened, 4);
+  const asked = 100;
+  const ask = async (line: Line): Promise<void> => {
+    for (let count = 1; count < asked; count += 1)
+      await line.send('GET', `${opened.patients}?family=Stone`, opened.headers);
+  };
+  await Promise.all(lines.map(ask));
+  for (const line of lines) line.close();
+  opened.serving.child.kill('SIGTERM');
+  await opened.serving.ended;
+  const said = opened.serving
+    .logged()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const ofFhir = said.filter(({ msg, route }) => msg === 'request' && route === 'fhir');
+  assert.equal(ofFhir.length, asked * lines.length);
+  assert.deepEqual(new Set(ofFhir.map(({ worker }) => worker)), new Set([1, 2]));
+  for (const { level, path, environment } of ofFhir)
+    assert.deepEqual(
+      [level, path, environment],
+      ['info', '/{environment}/firm/{firm}/{product}/fhir/v2/Patient', 'sandbox'],
+    );
 });
 
 test('each worker says in /health/live which one it is, so that every one of them can be probed', async (t) => {

@@ -10,12 +10,13 @@ import {
 } from '../../src/http/connections/request-places.ts';
 
 const request = (key: string) => ({ headers: { 'x-api-key': key } });
-const tooMany = { code: 'rate-exceeded', status: 429, details: { headers: { 'retry-after': '1' } } };
-const full = { code: 'unavailable', status: 503, details: { headers: { 'retry-after': '1' } } };
+const headers = { 'retry-after': '1' };
+const tooMany = { code: 'rate-exceeded', status: 429, details: { headers, limit: 'application-requests' } };
+const full = { code: 'unavailable', status: 503, details: { headers, limit: 'requests' } };
 const told = (error: unknown) => {
   assert(error instanceof Error && 'code' in error && 'status' in error && 'details' in error);
-  const { code, status, details } = error as typeof error & { details: { headers: object } };
-  return { code, status, details: { headers: details.headers } };
+  const { code, status, details } = error as typeof error & { details: { headers: object; limit: string } };
+  return { code, status, details: { headers: details.headers, limit: details.limit } };
 };
 const refusedWith = (expected: object) => (error: unknown) => {
   assert.deepEqual(told(error), expected);

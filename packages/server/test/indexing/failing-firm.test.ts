@@ -48,7 +48,7 @@ async function standing(caller: Caller, code: string): Promise<Record<string, un
 }
 
 const parked = async (): Promise<string | undefined> =>
-  /^praxis_jobs_parked\{job="search-parameters"\} (\d+)$/m.exec(await parts.metrics.registry.metrics())?.[1];
+  /^praxis_jobs_parked\{job_name="search-parameters"\} (\d+)$/m.exec(await parts.metrics.registry.metrics())?.[1];
 const pausesMs = [10_000, 40_000, 160_000, 640_000];
 
 test('the failure of one firm neither ends nor delays the work of another', async () => {

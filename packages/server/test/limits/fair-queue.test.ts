@@ -65,6 +65,7 @@ test('what may wait is bounded: of an application at a firm, of an application, 
     details: {
       diagnostics: `At most ${max} pieces of an application may wait at once ${where}, and as many do: send another when one is answered`,
       headers,
+      limit: 'work',
     },
   });
   fill(1, 1, 4);
@@ -74,7 +75,7 @@ test('what may wait is bounded: of an application at a firm, of an application, 
   fill(2, 1, 3);
   assert.deepEqual(await refusal({ application: 3, firm: 3 }), {
     code: 'unavailable',
-    details: { diagnostics: 'Too many pieces are waiting: try again in a moment', headers },
+    details: { diagnostics: 'Too many pieces are waiting: try again in a moment', headers, limit: 'work' },
   });
   open();
   assert.equal((await Promise.all(accepted)).length, 9);

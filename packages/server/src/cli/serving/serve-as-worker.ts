@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { openPlatform, type Platform, type Service, startService } from '../../app.ts';
 import { readConfig } from '../../base/config.ts';
-import { openLog } from '../../base/log.ts';
+import { openAccessLog, openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
 import { report } from '../report.ts';
 import { steerHeapGrowth } from './heap-growth.ts';
@@ -56,10 +56,12 @@ async function work(number: number): Promise<number> {
     say({ kind: 'prepared' });
     const origin = await heard.serve.promise;
     if (origin === '') return 0;
+    const { config } = platform;
     const service = await startService(platform, {
       acceptedAt: origin,
       worker: number,
       runsJobs: () => state.runsJobs,
+      ...(config.accessLog ? { accessLog: openAccessLog(config.logLevel, { worker: number }) } : {}),
     });
     state.service = service;
     const lines = sandbox === undefined ? {} : { sandbox: sandbox(origin) };

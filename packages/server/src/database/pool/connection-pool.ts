@@ -242,7 +242,7 @@ export class ConnectionPool {
     if (application !== serviceApplication && this.#waiters.sizeOf(application) >= applicationWaitersMax)
       return tooMuchAtOnce();
     if (this.#waiters.size < waitersMax) return undefined;
-    return unavailable('Too many requests are waiting for the database: try again');
+    return noneFree('Too many requests are waiting for the database: try again');
   }
 
   #waitedTooLong({ application }: Asker): Error {
@@ -253,7 +253,7 @@ export class ConnectionPool {
     if (isOwnFault && !this.#shares.mayTake(application)) return tooMuchAtOnce();
     return this.#connections.length === 0
       ? unavailable('Database cannot be reached: try again', this.#lastFailure)
-      : unavailable('No database connection became free in time: try again');
+      : noneFree('No database connection became free in time: try again');
   }
 
   #refuse(waiter: Waiter, error: Error): void {
@@ -318,8 +318,12 @@ function unavailable(diagnostics: string, cause?: unknown): PraxisError {
   return new PraxisError('unavailable', { diagnostics, cause, headers });
 }
 
+function noneFree(diagnostics: string): PraxisError {
+  return new PraxisError('unavailable', { diagnostics, headers, limit: 'statements' });
+}
+
 function tooMuchAtOnce(): PraxisError {
   const diagnostics =
     'Too many requests of this application are waiting for the database: send another when one is answered';
-  return new PraxisError('rate-exceeded', { diagnostics, headers });
+  return new PraxisError('rate-exceeded', { diagnostics, headers, limit: 'application-statements' });
 }

@@ -5,6 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { PraxisError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import type { Metrics } from '../../base/metrics.ts';
 import { buildErrorOutcome } from '../../engine/outcome.ts';
 import { fhirJson, findFormat } from './answer-format.ts';
 import { encodeRepresentation } from './representation.ts';
@@ -21,6 +22,7 @@ export function toPraxisError(error: unknown): PraxisError {
 /** Sends `error` as an OperationOutcome in the format that the caller wishes, JSON if none is served, and logs what went wrong inside. */
 export function sendOutcome(reply: FastifyReply, error: PraxisError, log: Log): FastifyReply {
   logFault(error, log, String(reply.request.id));
+  reply.request.parsed.refusal = error.code;
   reply.headers(buildErrorHeaders(error));
   const format = findFormat(reply.request.parsed.formats) ?? fhirJson;
   return reply
@@ -41,6 +43,16 @@ export const retrySeconds = 5;
 /** Whether the answer is meant: a 4xx, or a brown-out that an operator planned. */
 export function isRefusal(error: PraxisError): boolean {
   return error.status < 500 || error.code === 'legacy-paused';
+}
+
+/** Counts a refusal, and the limit that has refused, also where it is the service that has no room. */
+export function countRefusal(
+  { denials, limitRefusals }: Pick<Metrics, 'denials' | 'limitRefusals'>,
+  error: PraxisError,
+): void {
+  if (isRefusal(error)) denials.inc({ reason: error.code });
+  const { limit } = error.details;
+  if (limit !== undefined) limitRefusals.inc({ limit });
 }
 
 /** Logs faults of the server; refusals are counted, not logged one by one. */

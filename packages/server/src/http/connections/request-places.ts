@@ -162,9 +162,10 @@ function nameOf(key: string | string[] | undefined): string {
 function tooMany(): PraxisError {
   const diagnostics =
     'Too many requests of this application are being worked on at once: send another when one is answered';
-  return new PraxisError('rate-exceeded', { diagnostics, headers });
+  return new PraxisError('rate-exceeded', { diagnostics, headers, limit: 'application-requests' });
 }
 
 function full(): PraxisError {
-  return new PraxisError('unavailable', { diagnostics: 'Too many requests are being worked on: try again', headers });
+  const diagnostics = 'Too many requests are being worked on: try again';
+  return new PraxisError('unavailable', { diagnostics, headers, limit: 'requests' });
 }

@@ -65,6 +65,7 @@ export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
     async answer(path, reply) {
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
       if (page === undefined && !(await options.documentation.has(path))) return false;
+      reply.request.parsed.page = path;
       requireGet(reply.request);
       await (page === undefined ? options.documentation.send(path, reply) : page(reply));
       return true;

@@ -185,7 +185,7 @@ async function refuseLate<T>(turn: Promise<T>): Promise<T> {
   const over = new AbortController();
   const late = delay(waitMaxMs, undefined, { ref: false, signal: over.signal }).then(() => {
     const diagnostics = `A large body waited ${waitMaxMs / 1000} s for others of its application: send another when one is answered`;
-    throw new PraxisError('rate-exceeded', { diagnostics, headers });
+    throw new PraxisError('rate-exceeded', { diagnostics, headers, limit: 'bodies' });
   });
   try {
     return await Promise.race([turn, late]);
@@ -198,10 +198,10 @@ const headers = { 'retry-after': String(retrySeconds) };
 
 function tooManyBytes(max: number): PraxisError {
   const diagnostics = `Request bodies of this API key that are being worked on may have ${max} bytes together: send another when one is answered`;
-  return new PraxisError('rate-exceeded', { diagnostics, headers });
+  return new PraxisError('rate-exceeded', { diagnostics, headers, limit: 'bodies' });
 }
 
 function noRoom(): PraxisError {
   const diagnostics = 'Too many large requests are being worked on: try again in a moment';
-  return new PraxisError('unavailable', { diagnostics, headers });
+  return new PraxisError('unavailable', { diagnostics, headers, limit: 'bodies' });
 }

@@ -3,7 +3,9 @@
  * first hook of server.ts, so that everything after it finds path, route and formats there.
  */
 import type { FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../../base/errors.ts';
 import { type FhirTarget, findInteraction, type TargetName } from '../../engine/fhir-target.ts';
+import type { OAuthErrorCode } from '../../oauth/errors.ts';
 import { type FormatWishes, formatWishes } from '../answer/answer-format.ts';
 import { matchPath, type Route } from './paths.ts';
 
@@ -16,6 +18,12 @@ export interface ParsedRequest {
   readonly route: Route | undefined;
   /** What the answer may be written in. The form of a search is part of it once it was read: addForm. */
   formats: FormatWishes;
+  /** The path of the open page or the template of the action of administration that is asked for, once it was found. */
+  page: string | undefined;
+  /** Name of the environment, once it was found. */
+  environment: string | undefined;
+  /** Why it was refused or failed, once it was. */
+  refusal: ErrorCode | OAuthErrorCode | undefined;
 }
 
 declare module 'fastify' {
@@ -29,7 +37,15 @@ export function parseRequest({ headers, method, originalUrl }: FastifyRequest): 
   const at = originalUrl.indexOf('?');
   const path = at < 0 ? originalUrl : originalUrl.slice(0, at);
   const query = at < 0 ? '' : originalUrl.slice(at + 1);
-  return { path, query, route: matchPath(path), formats: formatWishes(headers, method, query) };
+  return {
+    path,
+    query,
+    route: matchPath(path),
+    formats: formatWishes(headers, method, query),
+    page: undefined,
+    environment: undefined,
+    refusal: undefined,
+  };
 }
 
 /** Adds the form of a search, whose `_format` counts: errors after this are answered in the format it asks for, too. */

@@ -6,12 +6,13 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import { fail, PraxisError } from '../../base/errors.ts';
+import { fail, type LimitName, PraxisError } from '../../base/errors.ts';
 import { closeCodes, type EventSocket, type SocketPlace } from '../../practice/subscriptions/sockets/bindings.ts';
-import { logFault, toPraxisError } from '../answer/errors.ts';
+import { countRefusal, logFault, toPraxisError } from '../answer/errors.ts';
 import { writePlainAnswer } from '../answer/plain-answer.ts';
 import { openProxies } from '../connections/proxies.ts';
 import { matchPath, type Route, refuseUnknownPath } from '../request/paths.ts';
+import { type RequestLine, socketPath } from '../request-log.ts';
 import { buildSecurityHeaders } from '../security-headers.ts';
 import type { ServerServices } from '../services.ts';
 import { openEventSocket } from './event-socket.ts';
@@ -66,6 +67,7 @@ export function serveSockets(server: Server, parts: ServerServices): void {
   const security = buildSecurityHeaders(parts.config);
   const proxies = openProxies(parts.config.trustedProxies);
   const clients = new Set<Client>();
+  parts.metrics.websockets.readFrom(() => countByState(clients));
   const handshakes = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -90,9 +92,10 @@ export function serveSockets(server: Server, parts: ServerServices): void {
         diagnostics:
           'This address has too many connections that are not bound: bind those that are open, or close some',
         headers: { 'retry-after': String(retrySeconds) },
+        limit: 'websockets',
       });
     if (clients.size >= socketsMax || unbound.length >= unboundMax)
-      refuseForNow('The service has as many connections of this kind as it serves: connect again later');
+      refuseForNow('The service has as many connections of this kind as it serves: connect again later', 'websockets');
     const client = { address, socket: undefined, events: undefined, isBound: false, isAlive: true };
     clients.add(client);
     return [route, client];
@@ -109,15 +112,11 @@ export function serveSockets(server: Server, parts: ServerServices): void {
           client.socket = opened;
           opened.once('close', () => clients.delete(client));
           client.events = serveClient(parts, client, opened, route);
+          noteUpgrade(parts, { status: 101, environment: route.environment });
         });
         if (client.socket === undefined) clients.delete(client); // its handshake was none
       },
-      (thrown) => {
-        const error = toPraxisError(thrown);
-        logFault(error, parts.log, 'upgrade');
-        parts.metrics.denials.inc({ reason: error.code });
-        writePlainAnswer(socket, error, security);
-      },
+      (thrown) => writePlainAnswer(socket, noteRefused(parts, thrown), security),
     );
   });
 
@@ -136,6 +135,27 @@ export function serveSockets(server: Server, parts: ServerServices): void {
     },
     { once: true },
   );
+}
+
+function countByState(clients: ReadonlySet<Client>) {
+  const bound = [...clients].filter(({ isBound }) => isBound).length;
+  return [[{ state: 'bound' }, bound] as const, [{ state: 'unbound' }, clients.size - bound] as const];
+}
+
+/** Those that become none are refused by the handshake itself, and are not in the log. */
+function noteUpgrade(
+  { requestLog }: ServerServices,
+  outcome: Pick<RequestLine, 'status' | 'code' | 'environment'>,
+): void {
+  requestLog.note(() => ({ method: 'GET', route: 'websocket', path: socketPath, ms: 0, ...outcome }));
+}
+
+function noteRefused(parts: ServerServices, thrown: unknown): PraxisError {
+  const error = toPraxisError(thrown);
+  logFault(error, parts.log, 'upgrade');
+  countRefusal(parts.metrics, error);
+  noteUpgrade(parts, { status: error.status, code: error.code });
+  return error;
 }
 
 /** From its handshake to its end. */
@@ -197,6 +217,7 @@ function describeHandshake({ message }: Error): string {
 }
 
 /** @throws PraxisError `unavailable` */
-function refuseForNow(diagnostics: string): never {
-  return fail('unavailable', { diagnostics, headers: { 'retry-after': String(retrySeconds) } });
+function refuseForNow(diagnostics: string, limit?: LimitName): never {
+  const ofLimit = limit === undefined ? {} : { limit };
+  return fail('unavailable', { diagnostics, headers: { 'retry-after': String(retrySeconds) }, ...ofLimit });
 }

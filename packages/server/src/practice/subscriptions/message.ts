@@ -54,7 +54,7 @@ export async function send(
   message: Message,
   shown: readonly ShownEvent[],
 ): Promise<Tried> {
-  const { tries, binding } = sending;
+  const { services, due, state, tries, signal, binding } = sending;
   const begunMs = performance.now();
   const outcome =
     binding === undefined
@@ -70,6 +70,15 @@ export async function send(
     status: outcome.kind === 'answered' ? outcome.status : null,
     reason: outcome.kind === 'answered' ? null : outcome.reason,
   };
+  // What the end of the process has cut off says nothing of the endpoint.
+  if (!signal.aborted)
+    services.deliveryMeter.note({
+      due,
+      outcome,
+      failedBefore: state.attempts,
+      changedMs: shown[0]?.event.atMs,
+      isSocket: binding !== undefined,
+    });
   return { outcome, attempt };
 }
 
