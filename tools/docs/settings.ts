@@ -6,7 +6,7 @@ type Setting = keyof typeof settings;
 
 /** Heading → its settings; each setting of the server has one place. */
 const groups: Readonly<Record<string, readonly Setting[]>> = {
-  'Address and logs': [
+  'Address, logs and traces': [
     'host',
     'port',
     'baseUrl',
@@ -15,6 +15,8 @@ const groups: Readonly<Record<string, readonly Setting[]>> = {
     'metricsPort',
     'logLevel',
     'accessLog',
+    'tracesOrigin',
+    'tracesPercent',
   ],
   'Database and data': [
     'dataDir',

@@ -15,6 +15,7 @@ import type { Log } from './base/log.ts';
 import { openMetrics } from './base/metrics.ts';
 import { openSecrets, type Secrets } from './base/secrets.ts';
 import { makeTrustedClock, openServiceClock, type ServiceClock } from './base/service-clock.ts';
+import type { Tracer } from './base/tracing/tracer.ts';
 import { openResponseBudgets } from './bundle/response-budget.ts';
 import { type Content, openContent } from './content/content.ts';
 import { openClockJob, readClock } from './database/clock-reading.ts';
@@ -22,6 +23,7 @@ import { type Connections, openConnections } from './database/connections.ts';
 import { type Database, type DatabaseConnection, openDatabase, serviceApplication } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { runWithLock, type sessionLocks } from './database/session-lock.ts';
+import { openTracing } from './database/tracing.ts';
 import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
 import { drainServer } from './http/connections/drain-server.ts';
@@ -74,6 +76,8 @@ export interface Platform {
   readonly connections: Pick<Connections, 'owner' | 'runtime'>;
   readonly database: Database;
   readonly store: ResourceStore;
+  /** undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** Where the bytes of documents lie. */
   readonly content: Content;
   /** Runs `work` as the owner role, which row-level security does not bind: for operators' maintenance alone. */
@@ -104,7 +108,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const connections = options.connections ?? (await openConnections(config, log));
   try {
     await migrate({ connection: connections.owner, log, verifyBefore: (client) => requireOwningKey(client, given) });
-    const [keys, database] = await openKeysAndDatabase(connections, given, { config, log });
+    const [keys, untraced] = await openKeysAndDatabase(connections, given, { config, log });
+    const { database, tracer } = await openTracing(config, untraced, { log, version });
     const secrets = openSecrets(keys.dataKeys);
     const clock = options.clock === undefined ? openServiceClock() : makeTrustedClock(options.clock);
     const [reading] = await Promise.all([readClock(database), ensureDefaultEnvironments(database)]);
@@ -118,12 +123,14 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       connections,
       database,
       store: openStore(database, openProver(secrets), clock),
+      tracer,
       content: openContent(config),
       asOwner: (work) => withOwner(connections.owner, log, work),
       holding: (lock, onWait, work) => runWithLock({ connection: connections.owner, lock, log, onWait }, work),
       async close() {
         await database.close();
         await connections.stop();
+        await tracer?.close();
       },
     };
   } catch (error) {
@@ -249,6 +256,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     tokens: tokenEndpointsOf(platform, { rateLimit, counters, keys, uses, remoteKeys, origins, onLegacyUse }),
     legacyUse,
     store,
+    tracer: platform.tracer,
     content: platform.content,
     ledger,
     rateLimit,

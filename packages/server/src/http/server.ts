@@ -80,6 +80,10 @@ export async function openServer(parts: ServerServices): Promise<FastifyInstance
     done();
   });
   measure(server, parts);
+  if (parts.tracer !== undefined) {
+    const { traceRequests } = await import('./request-spans.ts');
+    traceRequests(server, parts.tracer);
+  }
   await allowBrowsers(server, config);
   const refusePreflight = openPreflightRefusal(parts.clock, parts.log);
   server.addHook('onRequest', (request, reply) =>

@@ -9,6 +9,7 @@ import type { Config } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { Tracer } from '../base/tracing/tracer.ts';
 import type { ResponseBudgets } from '../bundle/response-budget.ts';
 import type { Content } from '../content/content.ts';
 import type { OpenBudget } from '../limits/budgets.ts';
@@ -44,6 +45,7 @@ export interface ServerServices {
   readonly tokens: TokenEndpoints;
   readonly legacyUse: LegacyUseCounter;
   readonly store: ResourceStore;
+  readonly tracer: Tracer | undefined;
   readonly content: Content;
   readonly ledger: Ledger;
   readonly rateLimit: RateLimit;

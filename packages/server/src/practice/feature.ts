@@ -3,6 +3,7 @@ import type { Action, ActionContext } from '../actions/action.ts';
 import type { Fields } from '../actions/schema.ts';
 import type { Ledger } from '../audit/ledger.ts';
 import type { Secrets } from '../base/secrets.ts';
+import type { Tracer } from '../base/tracing/tracer.ts';
 import type { Content } from '../content/content.ts';
 import type { InteractionLimits } from '../engine/context.ts';
 import type { ResourceHooks } from '../engine/hooks.ts';
@@ -34,6 +35,8 @@ export interface FeatureServices extends FirmWorkContext {
   /** Pause after the first of several failed attempts to deliver, in ms. */
   readonly deliveryPauseMs: number;
   readonly store: ResourceStore;
+  /** undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined;
   readonly content: Content;
   readonly openBudget: OpenBudget;
   /** The FHIR base URL of a firm, without a trailing slash. */

@@ -93,22 +93,39 @@ async function sendToEndpoint(
   const numbers = previousSecretEndsMs !== null && previousSecretEndsMs > nowMs ? [secret, secret - 1] : [secret];
   const { url, method, body, contentType } = await formMessage(context, state, type, shown);
   const loopback = services.limits.outboundLoopback?.includes(due.environment) === true;
-  return await postSigned(
-    {
-      url,
-      method,
-      body,
-      headers: {
-        ...openHeaders({ scope, secrets, id: state.id }, definition.headers),
-        ...(contentType === undefined ? {} : { 'content-type': contentType }),
+  const post = (traceparent?: string): Promise<MessageOutcome> =>
+    postSigned(
+      {
+        url,
+        method,
+        body,
+        headers: {
+          ...(traceparent === undefined ? {} : { traceparent }),
+          ...openHeaders({ scope, secrets, id: state.id }, definition.headers),
+          ...(contentType === undefined ? {} : { 'content-type': contentType }),
+        },
+        secrets: numbers.map((number) => computeSecret(secrets, scope, state.id, number)),
+        id,
+        timestamp: Math.floor(nowMs / 1000),
+        timeoutMs: definition.timeoutSeconds * 1000,
       },
-      secrets: numbers.map((number) => computeSecret(secrets, scope, state.id, number)),
-      id,
-      timestamp: Math.floor(nowMs / 1000),
-      timeoutMs: definition.timeoutSeconds * 1000,
-    },
-    { loopback, signal, connections },
-  );
+      { loopback, signal, connections },
+    );
+  if (services.tracer === undefined) return await post();
+  const description = {
+    name: `notify ${type}`,
+    kind: 'client',
+    attributes: { 'http.request.method': method },
+  } as const;
+  return await services.tracer.measureAlone(description, post, describeSpanOutcome);
+}
+
+/** How a span ends: by the status of the answer, or because there was none. */
+function describeSpanOutcome(outcome: MessageOutcome) {
+  if (outcome.kind !== 'answered') return { attributes: { 'error.type': 'unreachable' }, isError: true };
+  const { status } = outcome;
+  const error = status < 400 ? {} : { 'error.type': String(status) };
+  return { attributes: { 'http.response.status_code': status, ...error }, isError: status >= 400 };
 }
 
 async function sendBySocket(
