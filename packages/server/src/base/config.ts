@@ -2,6 +2,7 @@
  * The settings that the environment gives (settings.ts is the table). An unknown PRAXIS_ variable or a malformed value is an
  * error at start.
  */
+import { readFileSync } from 'node:fs';
 import type { Kind, SettingRow } from './setting-row.ts';
 import { settings } from './settings.ts';
 
@@ -22,6 +23,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Longest secret in a file. */
+const secretCharactersMax = 4_096;
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 
 /** Variables of PRAXIS_ that other commands read, so they are not unknown here. */
@@ -39,18 +43,47 @@ const otherVariables: ReadonlySet<string> = new Set([
  * @throws ConfigError naming the variable and the rule it breaks.
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const known = new Set<string>(Object.values(settings).map((row) => row.env));
+  const rows: readonly SettingRow[] = Object.values(settings);
+  const known = new Set(rows.flatMap((row) => (row.secret === true ? [row.env, nameOfFile(row)] : row.env)));
   for (const name of Object.keys(environment)) {
     if (name.startsWith('PRAXIS_') && !known.has(name) && !otherVariables.has(name)) {
       throw new ConfigError(`${name} is not a setting; docs/operate/settings.md lists them`);
     }
   }
   const entries = Object.entries(settings).map(([name, row]) => {
-    const given = environment[row.env];
+    const given = findText(row, environment);
     return [name, parseSetting(row, given === undefined || given === '' ? row.default : given)] as const;
   });
   // The table's kinds decide the value types, entry by entry; TypeScript cannot follow that through Object.entries.
   return Object.fromEntries(entries) as unknown as Config;
+}
+
+/** The variable that names a file with a secret: an environment is seen by more people and programs than a file. */
+function nameOfFile({ env }: SettingRow): string {
+  return `${env}_FILE`;
+}
+
+function findText(row: SettingRow, environment: Parameters<typeof readConfig>[0]): string | undefined {
+  const given = environment[row.env];
+  const variable = nameOfFile(row);
+  const file = row.secret === true ? (environment[variable] ?? '') : '';
+  if (file === '') return given;
+  if (given !== undefined && given !== '') throw new ConfigError(`${row.env} and ${variable} are set: set one of them`);
+  return readSecretFile(variable, file);
+}
+
+/** Without the end of its last line, which editors add. */
+function readSecretFile(variable: string, file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new ConfigError(`${variable} names ${file}, which cannot be read (${code})`);
+  }
+  if (text === '' || text.length > secretCharactersMax || /[\r\n]/.test(text))
+    throw new ConfigError(`${variable} must name a file with one line of 1 to ${secretCharactersMax} characters`);
+  return text;
 }
 
 function parseSetting(row: SettingRow, text: string) {
