@@ -68,6 +68,7 @@ export {
   type SearchParameterKind,
   searchParameterFrom,
 } from './search-parameters.ts';
+export { findNearestName, suggestName } from './suggestion.ts';
 export {
   loadTerminology,
   type PublishedCodeSystem,

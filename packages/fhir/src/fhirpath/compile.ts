@@ -3,7 +3,7 @@
 // begin with another type, and casts that cannot hold, leave nothing behind.
 // http://hl7.org/fhirpath/N1/ and https://hl7.org/fhir/R4/fhirpath.html
 import { type BudgetedWork, type StepBudget, StepMeter } from '../budget.ts';
-import { findTypeDefinition, isSubtypeOf } from '../definitions.ts';
+import { findTypeDefinition, isSubtypeOf, resourceTypes } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { combineSteps, compileElement, compileExtension } from './elements.ts';
 import { FhirPathError } from './fhirpath-error.ts';
@@ -59,7 +59,8 @@ export function compileFhirPath(
   tree: Expression = parseFhirPath(expression),
 ): CompiledExpression {
   const input = focusOnType(typeName);
-  if (input === undefined) throw new FhirPathError(`Unknown type ${typeName}`, expression);
+  if (input === undefined)
+    throw new FhirPathError(`Unknown type ${typeName}`, expression, { name: typeName, known: resourceTypes });
   const compilation: Compilation = {
     expression,
     root: focusOnType(typeName.replace(/\..*/, '')),
@@ -154,7 +155,8 @@ function compileCall(call: Node<'call'>, input: Focus, compilation: Compilation,
 // http://hl7.org/fhirpath/N1/#path-selection: a path may begin with the name of the type that the focus has.
 function compileFirstName(name: string, input: Focus, compilation: Compilation, then: Continuation): Step | undefined {
   if (!/^[A-Z]/.test(name)) return compileElement(name, input, compilation, then);
-  if (findTypeDefinition(name) === undefined) throw new FhirPathError(`Unknown type ${name}`, compilation.expression);
+  if (findTypeDefinition(name) === undefined)
+    throw new FhirPathError(`Unknown type ${name}`, compilation.expression, { name, known: resourceTypes });
   return isSubtypeOf(input.typeName, name) ? then(input) : undefined;
 }
 

@@ -18,7 +18,8 @@ export function compileElement(name: string, focus: Focus, compilation: Compilat
   if (focus.primitive && name === 'extension') return compilePrimitiveExtensions(focus, then);
   const element = focus.definition?.elements.get(name);
   if (element === undefined) {
-    throw new FhirPathError(`Unknown element ${name} of ${focus.typeName}`, compilation.expression);
+    const known = focus.definition?.elements.keys() ?? [];
+    throw new FhirPathError(`Unknown element ${name} of ${focus.typeName}`, compilation.expression, { name, known });
   }
   const elementPath = `${focus.elementPath}.${name}${element.choice ? '[x]' : ''}`;
   const failures: FhirPathError[] = [];

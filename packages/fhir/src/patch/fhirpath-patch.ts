@@ -225,7 +225,7 @@ function compile(number: number, type: string, path: string, budget: StepBudget)
     return compiled;
   } catch (error) {
     if (!(error instanceof FhirPathError)) throw error;
-    throw new PatchError('malformed', number, `has a path that cannot be read: ${error.message}`);
+    throw new PatchError('malformed', number, `has a path that cannot be read: ${error.message}${error.suggest()}`);
   }
 }
 

@@ -1,6 +1,8 @@
 // JSON Patch: https://www.rfc-editor.org/rfc/rfc6902, pointers: https://www.rfc-editor.org/rfc/rfc6901
 import type { BudgetedWork, StepBudget } from '../budget.ts';
+import { findElementByJsonName, findTypeDefinition, listJsonElements } from '../definitions.ts';
 import { formatDecimal, isJsonObject, isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
+import { suggestName } from '../suggestion.ts';
 import type { Patch, PatchTouch } from './patch.ts';
 import { copyJson, describePatchWork, isKeyOf, PatchError, requireFewOperations } from './patch.ts';
 
@@ -124,7 +126,7 @@ function get(root: Root, each: Operation, path: readonly string[]): JsonValue {
       : isJsonObject(value) && Object.hasOwn(value, part)
         ? value[part]
         : undefined;
-    if (inner === undefined) throw notThere(each, path);
+    if (inner === undefined) throw notThere(root, each, path);
     value = inner;
   }
   return value;
@@ -140,7 +142,7 @@ function add(root: Root, each: Operation, path: readonly string[], value: JsonVa
   if (Array.isArray(parent))
     parent.splice(last === '-' ? parent.length : indexOf(parent, each, last, parent.length), 0, value);
   else if (isJsonObject(parent)) parent[last] = value;
-  else throw notThere(each, path);
+  else throw notThere(root, each, path);
 }
 
 function remove(root: Root, each: Operation, path: readonly string[]): JsonValue {
@@ -154,16 +156,36 @@ function remove(root: Root, each: Operation, path: readonly string[]): JsonValue
 }
 
 /** RFC 6901 §4: digits without leading zeros; `-` stands for the end and names nothing. */
+function isIndex(part: string): boolean {
+  return /^(?:0|[1-9]\d{0,8})$/.test(part);
+}
+
 function indexOf(list: readonly JsonValue[], each: Operation, part: string, max: number): number {
-  if (!/^(?:0|[1-9]\d{0,8})$/.test(part))
-    throw refuse(each, `names a list by ${JSON.stringify(part)} where an index from 0 is needed`);
+  if (!isIndex(part)) throw refuse(each, `names a list by ${JSON.stringify(part)} where an index from 0 is needed`);
   const index = Number(part);
   if (index > max) throw refuse(each, `goes beyond the end of a list of ${list.length}`);
   return index;
 }
 
-function notThere(each: Operation, path: readonly string[]): PatchError {
-  return refuse(each, `(${each.op}) finds nothing at /${path.join('/')}`);
+function notThere(root: Root, each: Operation, path: readonly string[]): PatchError {
+  return refuse(each, `(${each.op}) finds nothing at /${path.join('/')}${suggestElement(root, path)}`);
+}
+
+/** What the first name of the path that R4 does not have was meant to be: of the definitions, never of what the resource holds. */
+function suggestElement({ document }: Root, path: readonly string[]): string {
+  const type = isJsonObject(document) ? document.resourceType : undefined;
+  let within = typeof type === 'string' ? findTypeDefinition(type) : undefined;
+  for (const part of path) {
+    if (within === undefined) return '';
+    if (isIndex(part)) continue;
+    const known = findElementByJsonName(within, part.replace(/^_/, ''));
+    if (known === undefined) {
+      const names = listJsonElements(within).map(({ jsonName }) => jsonName);
+      return suggestName(part, names);
+    }
+    within = known.definition;
+  }
+  return '';
 }
 
 function refuse({ number }: Operation, problem: string): PatchError {

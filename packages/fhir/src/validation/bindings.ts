@@ -5,9 +5,9 @@
  */
 import { findValueSetCodes, findValueSetCodings } from '../definitions.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { findNearestName } from '../suggestion.ts';
 import { type Place, quoteText, type Run, report } from './issue.ts';
 import { isObject } from './scope.ts';
-import { findNearestName } from './suggestion.ts';
 
 /** Codes named in a diagnostic, at most. */
 const codesNamedMax = 12;

@@ -1,7 +1,7 @@
 /** The resource types that a resource or a reference may name. */
 import { resourceTypes } from '../definitions.ts';
+import { suggestName } from '../suggestion.ts';
 import { quoteText } from './issue.ts';
-import { findNearestName } from './suggestion.ts';
 
 const knownTypes: ReadonlySet<string> = new Set(resourceTypes);
 
@@ -12,6 +12,5 @@ export function isResourceType(name: string): boolean {
 
 /** What is wrong with a name that is no resource type. */
 export function explainUnknownType(name: string): string {
-  const nearest = findNearestName(name, resourceTypes);
-  return `${quoteText(name)} is not a resource type${nearest === undefined ? '' : `: did you mean ${nearest}?`}`;
+  return `${quoteText(name)} is not a resource type${suggestName(name, resourceTypes)}`;
 }

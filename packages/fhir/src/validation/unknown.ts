@@ -4,9 +4,9 @@
 import { buildJsonName, type ElementDefinition } from '../definitions.ts';
 import { isRawDecimal, type JsonObject, type JsonValue } from '../json.ts';
 import { formatPathStep } from '../json-error.ts';
+import { findNearestName, suggestName } from '../suggestion.ts';
 import { type Place, type Run, report, stepInto } from './issue.ts';
 import type { Shape } from './shape.ts';
-import { findNearestName } from './suggestion.ts';
 
 /** Findings with a suggestion at most: to look for the nearest name costs more than all else. */
 const suggestionsMax = 10;
@@ -54,8 +54,7 @@ export function reportNotObject(run: Run, value: JsonValue, place: Place, expect
 
 function suggestion(key: string, shape: Shape): string {
   const names = shape.properties.keys().filter((name) => !name.startsWith('_'));
-  const nearest = findNearestName(key, names);
-  return nearest === undefined ? '' : `: did you mean ${nearest}?`;
+  return suggestName(key, names);
 }
 
 function isWrongSuffix(key: string, name: string): boolean {

@@ -2,7 +2,7 @@
  * What an operator says about the entries of one code: which rows and elements they reach. It gives a meaning to codes
  * that have none (`needsOperatorRow`, opaque words) and narrows the others; it never widens a code that has a meaning.
  */
-import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { resourceTypesWithEndpoint, suggestName } from '@praxis/fhir';
 import type { Criterion, OpaqueEntry, ResourceEntry } from './entries/definition.ts';
 import { opaqueEntries, resourceEntries } from './registry.ts';
 import { listCriterionProblems, listElementProblems } from './verify-entries.ts';
@@ -33,7 +33,10 @@ export function listOperatorRowProblems(code: string, row: OperatorRow): readonl
   if (!definition) return [`${code}: no access code that an operator can describe`];
   const type = row.type ?? typeOf(definition);
   if (type === undefined) return [`${code}: type is needed, the published entries do not name it`];
-  if (!resourceTypesWithEndpoint.includes(type)) return [`${code}: ${type} is not a resource type with an endpoint`];
+  if (!resourceTypesWithEndpoint.includes(type)) {
+    const hint = suggestName(type, resourceTypesWithEndpoint);
+    return [`${code}: ${type} is not a resource type with an endpoint${hint}`];
+  }
   return [
     ...shapeProblems(definition, row),
     ...(row.criteria ?? []).flatMap((criterion) => listCriterionProblems(type, criterion)),

@@ -71,7 +71,7 @@ const challenge = { 'www-authenticate': 'Bearer realm="praxis administration"' }
 /** The administration API over the functions that the command line calls, too. */
 export function openAdministration(options: AdministrationOptions): Administration {
   verifyActions(actions);
-  const find = openRoutes(actions);
+  const routes = openRoutes(actions);
   return {
     async answer(request) {
       if (request.path === sessionsPath) {
@@ -79,8 +79,10 @@ export function openAdministration(options: AdministrationOptions): Administrati
         return await answerSignIn(options, request);
       }
       const match =
-        find(request.path) ??
-        fail('path-unknown', { diagnostics: 'No such path: GET /admin/openapi.json lists the paths' });
+        routes.find(request.path) ??
+        fail('path-unknown', {
+          diagnostics: `No such path${routes.suggest(request.path) || ':'} GET /admin/openapi.json lists the paths`,
+        });
       const { segments, template } = match;
       request.noteTemplate?.(template);
       const stranger = { action: 'authenticate', segments, requestId: request.id };

@@ -3,6 +3,7 @@ import { parseEntry } from '../access/grammar.ts';
 import { parseOperatorRow } from '../access/operator-row-text.ts';
 import type { OperatorRow } from '../access/operator-rows.ts';
 import { findFirstNotHeld } from '../access/select-entries.ts';
+import { suggestEntry } from '../access/suggest-entry.ts';
 import type { StoredOperatorRows } from '../tenancy/authorisations.ts';
 import type { EntryProblem } from '../tenancy/names.ts';
 import { refuseField } from './input.ts';
@@ -12,7 +13,7 @@ export const entryProblem: EntryProblem = Object.assign(problemOf, { firstNotHel
 
 function problemOf(entry: string): string | undefined {
   const parsed = parseEntry(entry);
-  return parsed.kind === 'refused' ? parsed.diagnostics : undefined;
+  return parsed.kind === 'refused' ? `${parsed.diagnostics}${suggestEntry(parsed)}` : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@
  * From the body of a request to the checked input of an action: what is unknown, missing or of another form is refused with
  * the field and the rule.
  */
-import { JsonError, parseJson } from '@praxis/fhir';
+import { JsonError, parseJson, suggestName } from '@praxis/fhir';
 import type { BodyOf, Field, Fields } from '../actions/schema.ts';
 import { fail } from '../base/errors.ts';
 
@@ -89,7 +89,7 @@ function problemsOf(fields: Fields, given: Readonly<Record<string, unknown>>): r
   const unknown = Object.keys(given)
     .filter((name) => !Object.hasOwn(fields, name))
     .map((name) => ({
-      diagnostics: `${printable(name)} is no field of this action; its fields are ${known.join(', ')}`,
+      diagnostics: `${printable(name)} is no field of this action${suggestName(name, known) || ';'} its fields are ${known.join(', ')}`,
       expression: [printable(name)],
     }));
   const wrong = Object.entries(fields).flatMap(([name, field]) => {

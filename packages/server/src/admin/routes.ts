@@ -4,6 +4,7 @@
  */
 
 import type { Action } from '../actions/action.ts';
+import { suggestNearestPath } from '../base/nearest-path.ts';
 import type { Segments } from './access.ts';
 
 export interface Match<A> {
@@ -17,8 +18,15 @@ export interface Match<A> {
 /** Characters of a path that are looked at. */
 const pathLengthMax = 4_000;
 
-/** Finds what a path below /admin/api leads to; undefined when nothing does. */
-export function openRoutes<A extends Action>(actions: readonly A[]): (path: string) => Match<A> | undefined {
+export interface Routes<A> {
+  /** What a path below /admin/api leads to; undefined when nothing does. */
+  find(path: string): Match<A> | undefined;
+  /** `: did you mean /me?`, for a path that leads to nothing; empty when none is near. Names in paths are never suggested. */
+  suggest(path: string): string;
+}
+
+/** The paths of the actions. */
+export function openRoutes<A extends Action>(actions: readonly A[]): Routes<A> {
   const templates = new Map<string, Map<string, A>>();
   for (const action of actions) {
     const methods = templates.get(action.path) ?? new Map<string, A>();
@@ -28,14 +36,21 @@ export function openRoutes<A extends Action>(actions: readonly A[]): (path: stri
   const ordered = [...templates]
     .map(([template, methods]) => ({ template, segments: template.split('/'), methods }))
     .toSorted((left, right) => namesIn(left.segments) - namesIn(right.segments));
-  return (path) => {
-    if (path.length > pathLengthMax) return undefined;
-    const given = path.split('/');
-    for (const { template, segments, methods } of ordered) {
-      const named = matched(segments, given);
-      if (named !== undefined) return { template, actions: methods, segments: named };
-    }
-    return undefined;
+  return {
+    find(path) {
+      if (path.length > pathLengthMax) return undefined;
+      const given = path.split('/');
+      for (const { template, segments, methods } of ordered) {
+        const named = matched(segments, given);
+        if (named !== undefined) return { template, actions: methods, segments: named };
+      }
+      return undefined;
+    },
+    suggest: (path) =>
+      suggestNearestPath(
+        path,
+        ordered.map(({ segments }) => segments.filter((segment) => segment !== '')),
+      ),
   };
 }
 

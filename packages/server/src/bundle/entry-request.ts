@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirCall, FhirRequest, InteractionContext, InteractionName } from '../engine/context.ts';
 import { type FhirTarget, parseFhirTarget, requireIds, requireInteraction } from '../engine/fhir-target.ts';
+import { suggestTarget } from '../engine/suggest-target.ts';
 import { parseCriteria } from '../engine/write/criteria.ts';
 
 type Preconditions = Pick<FhirRequest, 'ifMatch' | 'ifNoneMatch' | 'ifModifiedSince' | 'ifNoneExist'>;
@@ -66,7 +67,7 @@ function readUrl(context: InteractionContext, url: string): { target: FhirTarget
   const target = parseFhirTarget(path === '' ? [] : path.split('/'));
   if (target === undefined)
     return fail('path-unknown', {
-      diagnostics: 'request.url must be Type, Type/id, Type?criteria, Type/id/_history or one of them with $operation',
+      diagnostics: `request.url must be Type, Type/id, Type?criteria, Type/id/_history or one of them with $operation${suggestTarget(path.split('/'))}`,
     });
   requireIds(target);
   if (target.shape === 'metadata') return refuseUrl('is metadata, which needs no rights: read it alone');

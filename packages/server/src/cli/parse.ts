@@ -2,6 +2,7 @@
  * Command lines to commands and their input (`node:util` parseArgs does the splitting).
  */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { findNearestName, suggestName } from '@praxis/fhir/suggestion';
 import { type Command, type CommandInput, UsageError } from './command.ts';
 
 /** The command that `words` name and the rest of the line, or undefined when none does. */
@@ -20,6 +21,16 @@ export function findCommand(
 /** The commands whose names begin with these words and go on. */
 export function findGroup(commands: readonly Command[], words: readonly string[]): readonly Command[] {
   return words.length === 0 ? [] : commands.filter(({ name }) => name.startsWith(`${words.join(' ')} `));
+}
+
+/** `: did you mean firm list?`; empty when no command, and no word that commands begin with, is near. */
+export function suggestCommand(commands: readonly Command[], words: readonly string[]): string {
+  for (const count of [3, 2, 1]) {
+    const names = new Set(commands.map(({ name }) => name.split(' ', count).join(' ')));
+    const hint = words.length < count ? '' : suggestName(words.slice(0, count).join(' '), names);
+    if (hint !== '') return hint;
+  }
+  return '';
 }
 
 /**
@@ -64,7 +75,7 @@ function requireValue(name: string, values: readonly string[] | undefined, given
   if (values === undefined || values.includes(given)) return;
   const named = values.slice(0, namedValuesMax).join(', ');
   const more = values.length > namedValuesMax ? ` and ${values.length - namedValuesMax} others` : '';
-  throw new UsageError(`${name} must be one of ${named}${more}, not '${given}'`);
+  throw new UsageError(`${name} must be one of ${named}${more}, not '${given}'${suggestName(given, values)}`);
 }
 
 function parseWords(command: Command, rest: readonly string[]): ReturnType<typeof parseArgs> {
@@ -76,7 +87,10 @@ function parseWords(command: Command, rest: readonly string[]): ReturnType<typeo
     return parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('. ')[0] ?? '') : String(cause);
-    throw new UsageError(`${reason}; usage: ${formatUsage(command)}`, { cause });
+    const [, given = ''] = /^Unknown option '--([^']*)'/.exec(reason) ?? [];
+    const nearest = findNearestName(given, Object.keys(options));
+    const hint = nearest === undefined ? ';' : `: did you mean --${nearest}?`;
+    throw new UsageError(`${reason}${hint} usage: ${formatUsage(command)}`, { cause });
   }
 }
 

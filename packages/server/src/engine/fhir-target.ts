@@ -3,7 +3,7 @@
  * A shape outside this table is no path of the API: 404 without credentials being read. Requests and the entries of
  * batches and transactions are read by the same table.
  */
-import { compartments, resourceTypesWithEndpoint } from '@praxis/fhir';
+import { compartments, resourceTypesWithEndpoint, suggestName } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { CompartmentOwner, InteractionName } from './context.ts';
 import { findCompartmentScope } from './search/compartment.ts';
@@ -160,7 +160,7 @@ const served: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
 
 /** The interaction of a method on a target; undefined where there is none. */
 export function findInteraction(target: FhirTarget, method: string): TargetName | undefined {
-  if (describeUnknownType(target) !== undefined) return undefined;
+  if (!isServedType(target)) return undefined;
   if (target.shape === 'operation') return 'operation'; // its declaration says which methods it takes
   return methods[target.shape][method];
 }
@@ -172,8 +172,7 @@ export function findInteraction(target: FhirTarget, method: string): TargetName 
 export function requireInteraction(target: FhirTarget, method: string): TargetName {
   const name = findInteraction(target, method);
   if (name !== undefined) return name;
-  const diagnostics = describeUnknownType(target);
-  if (diagnostics !== undefined) fail('type-unknown', { diagnostics });
+  if (!isServedType(target)) fail('type-unknown', { diagnostics: describeUnknownType(target) });
   const allow = Object.keys(methods[target.shape]).join(', ');
   return fail('method-not-allowed', {
     diagnostics: allow === '' ? 'Nothing is served at this path' : `This path takes ${allow}`,
@@ -181,11 +180,16 @@ export function requireInteraction(target: FhirTarget, method: string): TargetNa
   });
 }
 
-/** What is wrong with the type, or the type in its compartment; undefined: nothing. */
-function describeUnknownType({ type, compartment }: FhirTarget): string | undefined {
-  if (type === '') return undefined;
-  if (!served.has(type)) return `${type} is not a resource type with an endpoint in FHIR R4`;
-  if (compartment === undefined || findCompartmentScope(compartment.type, compartment.id, type) !== undefined)
-    return undefined;
-  return `${type} is not in the compartment of ${compartment.type} in FHIR R4`;
+/** Whether the type has an endpoint, and is in the compartment where one is named. */
+function isServedType({ type, compartment }: FhirTarget): boolean {
+  if (type === '') return true;
+  if (!served.has(type)) return false;
+  return compartment === undefined || findCompartmentScope(compartment.type, compartment.id, type) !== undefined;
+}
+
+/** What is wrong with a type that is not served. */
+function describeUnknownType({ type, compartment }: FhirTarget): string {
+  if (!served.has(type))
+    return `${type} is not a resource type with an endpoint in FHIR R4${suggestName(type, served)}`;
+  return `${type} is not in the compartment of ${compartment?.type} in FHIR R4`;
 }

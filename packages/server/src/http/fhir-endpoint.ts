@@ -8,6 +8,7 @@ import type { FhirResponse, InteractionContext } from '../engine/context.ts';
 import { dispatch, interactions } from '../engine/dispatch.ts';
 import { parseFhirTarget, replaceBars, requireInteraction } from '../engine/fhir-target.ts';
 import { groupUsableParameters } from '../engine/search/own-parameters.ts';
+import { suggestTarget } from '../engine/suggest-target.ts';
 import { noteFailedParameters } from '../indexing/note-failed.ts';
 import { requestLimits } from '../limits/budgets.ts';
 import { legacyHeaderNames } from '../oauth/legacy/sunset.ts';
@@ -41,7 +42,7 @@ export async function answerFhir(
 ): Promise<FastifyReply> {
   const environment = await requireTenantPath(parts, route, request);
   const target = parseFhirTarget(route.segments);
-  if (target === undefined) return refuseUnknownPath();
+  if (target === undefined) return refuseUnknownPath(suggestTarget(route.segments));
   const asked = parseFhirRequest(target, request);
   const credentials: ApiCredentials = {
     environment,

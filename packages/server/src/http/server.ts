@@ -22,6 +22,7 @@ import { answerWellKnown } from './pages/well-known.ts';
 import { parseRequest } from './request/parsed-request.ts';
 import { matchPath, refuseUnknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
+import { suggestPath } from './request/suggest-path.ts';
 import { describePath, unknownPath } from './request-log.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
@@ -210,7 +211,7 @@ async function route(parts: ServerServices, request: FastifyRequest, reply: Fast
       return answerAdministration(parts, match, query, request, reply);
     }
     case undefined:
-      return refuseUnknownPath();
+      return refuseUnknownPath(suggestPath(path));
   }
 }
 

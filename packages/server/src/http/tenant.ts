@@ -5,6 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Environment } from '../tenancy/environments.ts';
 import { refuseUnknownPath, type TenantPath } from './request/paths.ts';
+import { suggestPath } from './request/suggest-path.ts';
 import type { ServerServices } from './services.ts';
 
 /** The environment of the path. @throws PraxisError `path-unknown` */
@@ -15,7 +16,7 @@ export async function requireTenantPath(
 ): Promise<Environment> {
   const environment = await parts.environments.find(path.environment, path.product);
   const isHere = environment !== undefined && parts.origins.environmentAnswersOn(environment.name, request.host);
-  if (!isHere) return refuseUnknownPath();
+  if (!isHere) return refuseUnknownPath(suggestPath(request.parsed.path));
   request.parsed.environment = environment.name;
   return environment;
 }

@@ -12,6 +12,7 @@ import { keepTokenRow } from './audit-trail.ts';
 import { readBytes } from './request/body.ts';
 import { listHeaderValues } from './request/header-values.ts';
 import { type Route, refuseUnknownPath, requireGet } from './request/paths.ts';
+import { suggestPath } from './request/suggest-path.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
 
@@ -37,7 +38,7 @@ export async function answerRealm(
 ): Promise<FastifyReply> {
   const { realm, endpoint } = route;
   if (!parts.origins.realmAnswersOn(realm, request.host) || !(await parts.environments.hasRealm(realm)))
-    return refuseUnknownPath();
+    return refuseUnknownPath(suggestPath(request.parsed.path));
   if (endpoint === 'token') return answerToken(parts, reply, realm, (received) => parts.tokens.client(realm, received));
   if (endpoint === 'introspect' || endpoint === 'revoke') {
     const ask = parts.tokens[endpoint];

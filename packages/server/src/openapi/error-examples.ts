@@ -11,7 +11,7 @@ export type AnsweredCode = Exclude<ErrorCode, NeverAnswered>;
 /** What is said of the problem, and of which element: everything else of an answer follows from the table. */
 export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>> = {
   'path-unknown':
-    'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+    'No such path, environment, product or realm: did you mean Patient? FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
   'credentials-missing': 'Bearer token is missing: send the header Authorization: Bearer <access token>',
   'credentials-invalid': 'Bearer token is malformed: it is not a token of this service',
   'credentials-expired': 'Bearer token has expired: request a new one',
@@ -22,7 +22,7 @@ export const errorExamples: Readonly<Record<AnsweredCode, string | ErrorDetails>
   'firm-forbidden': 'Firm is not open to this application: no such firm has authorised it',
   'rate-exceeded':
     'The 1250 requests a minute of this API key are used up (costly ones count more than once): wait 60 s, until 2026-11-21T09:31:00.000Z',
-  'type-unknown': 'Pacient is not a resource type with an endpoint in FHIR R4',
+  'type-unknown': 'Pacient is not a resource type with an endpoint in FHIR R4: did you mean Patient?',
   'method-not-allowed': 'This path takes POST',
   'upgrade-required': 'This path takes websockets alone: connect to it with wss, and send bind-with-token',
   'method-unknown': 'The method is none of HTTP: GET, HEAD, POST, PUT, PATCH and DELETE are taken, in upper case',

@@ -2,6 +2,7 @@
  * From a path with `$name` to the operation and its answer (https://hl7.org/fhir/R4/operations.html#executing). What is
  * checked, in this order: that the operation exists there, the method, access, then parameters.
  */
+import { suggestName } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { openAudit, recordSearchedPatients } from '../engine/audit-recorder.ts';
 import type { FhirCall, FhirResponse, InteractionContext } from '../engine/context.ts';
@@ -109,9 +110,10 @@ function isAt({ levels, ofVersions }: Operation, place: OperationPlace): boolean
 
 function unknown({ operation, type }: OperationCall, place: OperationPlace): never {
   const served = listOperations().filter((each) => isDefinedOn(each, type) && isAt(each, place));
-  const names = [...new Set(served.map(({ name }) => `$${name}`))].join(', ');
+  const names = new Set(served.map(({ name }) => `$${name}`));
+  const hint = suggestName(`$${operation}`, names) || '.';
   return fail('operation-unknown', {
-    diagnostics: `$${operation} is not an operation of this path. Supported here: ${names || 'none'}`,
+    diagnostics: `$${operation} is not an operation of this path${hint} Supported here: ${[...names].join(', ') || 'none'}`,
   });
 }
 

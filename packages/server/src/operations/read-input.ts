@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
   type StepBudget,
+  suggestName,
 } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import type { FhirRequest } from '../engine/context.ts';
@@ -180,8 +181,10 @@ function requireCardinality(declared: readonly OperationParameter[], input: Oper
 }
 
 function refuseUnknown(name: string, declared: readonly OperationParameter[], whole = ''): never {
-  const known = declared.length === 0 ? 'it takes none' : `it takes ${declared.map((each) => each.name).join(', ')}`;
-  return refuseParameter(`${whole}${name}`, `is no parameter of the operation; ${known}`);
+  const names = declared.map((each) => each.name);
+  const hint = suggestName(name, names) || ';';
+  const known = declared.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`;
+  return refuseParameter(`${whole}${name}`, `is no parameter of the operation${hint} ${known}`);
 }
 
 function requireFew(count: number): void {

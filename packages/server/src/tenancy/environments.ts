@@ -2,6 +2,7 @@
  * Environments, their realms and products. An environment is a world of its own: its firms, applications, keys and tokens
  * are worth nothing in another one, even where two share a realm. Environments and products are only ever added.
  */
+import { suggestName } from '@praxis/fhir';
 import { fail } from '../base/errors.ts';
 import { type Database, pointRead } from '../database/database.ts';
 import { sql } from '../database/sql.ts';
@@ -29,6 +30,13 @@ export const defaultEnvironments: readonly EnvironmentDraft[] = [
   { name: 'sandbox', realm: 'sandbox', kind: 'generic-sandbox', products: ['pm'] },
   { name: 'training', realm: 'sandbox', kind: 'practice-sandbox', products: ['pm'] },
   { name: 'prod', realm: 'production', kind: 'production', products: ['pm'] },
+];
+
+/** Names that every installation has, so that they may be suggested to anybody; those that operators add are not. */
+export const publishedEnvironments: readonly string[] = defaultEnvironments.map(({ name }) => name);
+export const publishedRealms: readonly string[] = [...new Set(defaultEnvironments.map(({ realm }) => realm))];
+export const publishedProducts: readonly string[] = [
+  ...new Set(defaultEnvironments.flatMap(({ products }) => products)),
 ];
 
 /** Path segments that begin other routes, so no environment may be called so. */
@@ -109,14 +117,20 @@ export async function listEnvironments(database: Database): Promise<Environment[
 export async function getEnvironment(database: Pick<Database, 'query'>, name: string): Promise<Environment> {
   return (
     (await findEnvironment(database, name)) ??
-    fail('resource-not-found', { diagnostics: `environment ${name} does not exist`, expression: ['environment'] })
+    fail('resource-not-found', {
+      diagnostics: `environment ${name} does not exist${suggestName(name, publishedEnvironments)}`,
+      expression: ['environment'],
+    })
   );
 }
 
 /** @throws PraxisError `resource-not-found` when no environment is of the realm */
 export async function requireRealm(database: Database, realm: string): Promise<void> {
   if (!(await isRealm(database, realm)))
-    fail('resource-not-found', { diagnostics: `realm ${realm} does not exist`, expression: ['realm'] });
+    fail('resource-not-found', {
+      diagnostics: `realm ${realm} does not exist${suggestName(realm, publishedRealms)}`,
+      expression: ['realm'],
+    });
 }
 
 /** Environments and realms as request paths name them, kept in memory. */

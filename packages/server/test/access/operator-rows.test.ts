@@ -48,7 +48,7 @@ const wrong: readonly (readonly [code: string, row: OperatorRow, problem: string
   [
     'pmc_ocu_ef',
     { type: 'Conditions', criteria: [eye] },
-    'pmc_ocu_ef: Conditions is not a resource type with an endpoint',
+    'pmc_ocu_ef: Conditions is not a resource type with an endpoint: did you mean Condition?',
   ],
   ['pat_ef', { elements: ['name'] }, 'pat_ef: letters are needed, some of rs'],
   ['pat_ef', { letters: 'u', elements: ['name'] }, 'pat_ef: letters are r, s or rs'],

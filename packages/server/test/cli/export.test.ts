@@ -75,7 +75,7 @@ test('an unknown firm or type, and a directory that is not empty, are refused an
   );
   await assert.rejects(
     run('--firm', 'maple', '--type', 'Patienta', '--out', out('refused')),
-    new UsageError('--type Patienta is not a resource type of R4'),
+    new UsageError('--type Patienta is not a resource type of R4: did you mean Patient?'),
   );
   assert.throws(() => statSync(out('refused')), /ENOENT/);
   const used = path.dirname(files.write('used/Patient.ndjson', 'earlier\n'));

@@ -101,7 +101,9 @@ test('contract 4.1 path: another shape is unknown', async () => {
   for (const url of urls) {
     const body = new URLSearchParams(form).toString();
     const headers = { 'x-api-key': vendor.legacyKey, 'content-type': 'application/x-www-form-urlencoded' };
-    assertRefused(await request(url, { method: 'POST', headers, body }), unknownPath);
+    const hint = /\/grant\/$|GRANT$/.test(url) ? ': did you mean /sandbox/firm/{firm}/pm/ws/oauth2/grant?' : ':';
+    const diagnostics = unknownPath.diagnostics.replace(':', hint);
+    assertRefused(await request(url, { method: 'POST', headers, body }), { ...unknownPath, diagnostics });
   }
 });
 

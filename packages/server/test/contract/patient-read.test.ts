@@ -14,21 +14,25 @@ const token = await clientToken(service, full);
 const both = { authorization: `Bearer ${token}`, 'x-api-key': full.clientKey };
 
 test('contract 4.4 path: anything else is unknown, with credentials or without', async () => {
+  const meant = ': did you mean /sandbox/firm/{firm}/pm/fhir/v2/…?';
+  const hints: Readonly<Record<string, string>> = {
+    '/sandbox/firm/maple/pm/fhir/v2/patient': ': did you mean Patient?',
+    '/sandbox/firm/maple/pm/fhir/v1/Patient': meant,
+    '/Sandbox/firm/maple/pm/fhir/v2/Patient': meant,
+    '/sandbox/firm/maple/PM/fhir/v2/Patient': meant,
+    '/sandbox//firm/maple/pm/fhir/v2/Patient': meant,
+  };
   const paths = [
-    '/sandbox/firm/maple/pm/fhir/v2/patient',
-    '/sandbox/firm/maple/pm/fhir/v1/Patient',
+    ...Object.keys(hints),
     '/sandbox/firm/maple/pm/fhir/Patient',
     '/sandbox/firm/maple/fhir/v2/Patient',
-    '/Sandbox/firm/maple/pm/fhir/v2/Patient',
     '/sandbox/firm/Maple/pm/fhir/v2/Patient',
-    '/sandbox/firm/maple/PM/fhir/v2/Patient',
     '/staging/firm/maple/pm/fhir/v2/Patient',
     '/sandbox/firm/maple/other/fhir/v2/Patient',
     '/sandbox/firm//pm/fhir/v2/Patient',
     '/sandbox/firm/cedar/../maple/pm/fhir/v2/Patient',
     '/sandbox/firm/cedar/%2e%2e/maple/pm/fhir/v2/Patient',
     '/sandbox/firm/maple%2fpm/fhir/v2/Patient',
-    '/sandbox//firm/maple/pm/fhir/v2/Patient',
     `/sandbox/firm/${'m'.repeat(300)}/pm/fhir/v2/Patient`,
     '/sandbox/firm/m%C3%A4ple/pm/fhir/v2/Patient',
   ];
@@ -38,8 +42,7 @@ test('contract 4.4 path: anything else is unknown, with credentials or without',
         status: 404,
         error: 'path-unknown',
         issue: 'not-found',
-        diagnostics:
-          'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+        diagnostics: `No such path, environment, product or realm${hints[path] ?? ':'} FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs`,
       });
     }
   }

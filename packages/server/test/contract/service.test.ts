@@ -69,7 +69,7 @@ test('contract 1.1 what is no FHIR resource type is not served', async () => {
     status: 404,
     error: 'type-unknown',
     issue: 'not-supported',
-    diagnostics: 'Appointments is not a resource type with an endpoint in FHIR R4',
+    diagnostics: 'Appointments is not a resource type with an endpoint in FHIR R4: did you mean Appointment?',
   });
 });
 

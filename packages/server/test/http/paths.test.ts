@@ -243,9 +243,25 @@ test('what is no id of R4 changes nothing, by whatever method, operation or entr
   assert.equal((await full.get('Patient?_summary=count')).json.total, 1);
 });
 
+/** What may be suggested: the grammar with published names, and names of R4; never what the path says of a firm. */
+const suggestions: ReadonlySet<string> = new Set([
+  '/sandbox/firm/{firm}/pm/fhir/v2',
+  '/sandbox/firm/{firm}/pm/fhir/v2/…',
+  '/auth/realms/sandbox/protocol/openid-connect/token',
+  '/health/live',
+  'Patient',
+  'metadata',
+  '_history',
+  '_search',
+]);
+
 function assertRefusedAt(name: string, answer: Answer): void {
   try {
-    assertRefused(answer, unknownPath);
+    const text = String(answer.json?.issue?.[0]?.diagnostics);
+    const [, hint, meant = ''] = /(: did you mean (.*?)\?)/.exec(text) ?? [];
+    if (hint === undefined) return assertRefused(answer, unknownPath);
+    assert.ok(suggestions.has(meant), meant);
+    assertRefused(answer, { ...unknownPath, diagnostics: unknownPath.diagnostics.replace(':', hint) });
   } catch (cause) {
     throw new Error(`${name}: ${answer.status} ${answer.text.slice(0, 300)}`, { cause });
   }
@@ -276,12 +292,20 @@ test('paths of the token service are as strict', async () => {
 });
 
 test('a type name that R4 does not have is 404 for callers, and told to nobody else', async () => {
-  for (const type of ['PATIENT', 'METADATA', 'PatientX', 'Patients', 'Constructor', 'Parameters', 'Resource']) {
+  for (const [type, meant] of [
+    ['PATIENT', 'Patient'],
+    ['PatientX', 'Patient'],
+    ['Patients', 'Patient'],
+    ['METADATA'],
+    ['Constructor'],
+    ['Parameters'],
+    ['Resource'],
+  ]) {
     assertRefused(await wire.send({ path: `${base}/${type}`, headers }), {
       status: 404,
       error: 'type-unknown',
       issue: 'not-supported',
-      diagnostics: `${type} is not a resource type with an endpoint in FHIR R4`,
+      diagnostics: `${type} is not a resource type with an endpoint in FHIR R4${meant === undefined ? '' : `: did you mean ${meant}?`}`,
     });
     assert.equal((await wire.send({ path: `${base}/${type}` })).status, 401);
   }

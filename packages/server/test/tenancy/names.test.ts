@@ -111,7 +111,19 @@ test('deny by default: an entry that the grammar does not know is refused by nam
       'acl/unknown_r',
       '"acl/unknown_r" is not an access entry: no access code begins like this; docs/integrate/access-entries.md lists them',
     ],
-    ['pat_r', '"pat_r" is not an access entry: an access entry begins with "acl/" or "system/"'],
+    [
+      'pat_r',
+      '"pat_r" is not an access entry: an access entry begins with "acl/" or "system/": did you mean acl/pat_r?',
+    ],
+    [
+      'acl/patt_r',
+      '"acl/patt_r" is not an access entry: no access code begins like this; docs/integrate/access-entries.md lists them: did you mean acl/pat_r?',
+    ],
+    [
+      'system/patient.rs',
+      '"system/patient.rs" is not an access entry: after system/ comes a resource type of R4 that has an endpoint, or *: did you mean system/Patient?',
+    ],
+    ['acl/pat_x', '"acl/pat_x" is not an access entry: pat takes r, s, c, u'],
     ['acl/pat_r acl/pat_s', undefined],
   ] as const) {
     const diagnostics = problem ?? entryProblem(entry) ?? assert.fail();

@@ -1,6 +1,7 @@
 /**
  * Parameters of a history (https://hl7.org/fhir/R4/http.html#history): `_since`, `_at`, `_count`, and where a page begins.
  */
+import { suggestName } from '@praxis/fhir';
 import { type DateRange, parseDate, toDateRange } from '../../search/kinds/date-range.ts';
 import { refuseValue } from '../../search/query/search-values.ts';
 import type { HistoryPeriod } from '../../storage/store.ts';
@@ -65,7 +66,10 @@ function singleValues(
       refuseValue(name, 'is not served: read the List, and ask for the history of what it refers to');
     if (!known.has(name)) {
       if (isLenient(context, prefer)) continue;
-      refuseValue(name, `is not a parameter of this history, which takes ${[...known].join(', ')}`);
+      refuseValue(
+        name,
+        `is not a parameter of this history${suggestName(name, known) || ','} which takes ${[...known].join(', ')}`,
+      );
     }
     if (given.has(name) && given.get(name) !== value) refuseValue(name, 'is given twice with different values');
     given.set(name, value);

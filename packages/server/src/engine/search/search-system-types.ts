@@ -2,11 +2,12 @@
  * Which types a search of several is about, and by what they can be searched together
  * (https://hl7.org/fhir/R4/search.html#searching, http.html#search): parameters that all of them have.
  */
-import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { resourceTypesWithEndpoint, suggestName } from '@praxis/fhir';
 import { isIncludeName } from '../../search/includes/include.ts';
 import type { SearchParameters } from '../../search/query/query.ts';
 import { resultParameterNames } from '../../search/query/result-parameters.ts';
 import { quoteName, refuseValue } from '../../search/query/search-values.ts';
+import { suggestParameter } from '../../search/query/suggest-parameter.ts';
 import { ledgerTypes } from '../../search/resource-types.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import type { CompartmentOwner, FhirRequest, InteractionContext, Preferences } from '../context.ts';
@@ -153,7 +154,7 @@ function namedTypes(named: string, owner: CompartmentOwner | undefined): readonl
     if (!endpoints.has(type))
       refuseValue(
         '_type',
-        `names ${quoteName(type)}: it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
+        `names ${quoteName(type)}${suggestName(type, endpoints) || ':'} it takes names of resource types with an endpoint, separated by commas: Patient,Encounter`,
       );
     if (owner !== undefined && findCompartmentScope(owner.type, owner.id, type) === undefined)
       refuseValue('_type', `names ${type}, which is not in the compartment of ${owner.type} in FHIR R4`);
@@ -184,8 +185,9 @@ function requireServed(parameters: SearchParameters): void {
 function requireLenience(context: InteractionContext, prefer: Preferences, planned: readonly SearchTarget[]): void {
   if (isLenient(context, prefer)) return;
   const { query } = planned.find((target) => target.query.unknown.length > 0) ?? {};
+  const [first = ''] = query?.unknown ?? [];
   refuseValue(
-    query?.unknown[0] ?? '',
-    `is not a search parameter of ${query?.type}; types are searched together by what all of them have (Prefer: handling=lenient ignores unknown ones)`,
+    first,
+    `is not a search parameter of ${query?.type}${suggestParameter(query?.type ?? '', first) || ';'} types are searched together by what all of them have (Prefer: handling=lenient ignores unknown ones)`,
   );
 }

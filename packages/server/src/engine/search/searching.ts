@@ -5,12 +5,15 @@
 import type { BudgetedWork, SearchParameter } from '@praxis/fhir';
 import { explainDenial } from '../../access/explain.ts';
 import { type Grant, searchGrants } from '../../access/policy.ts';
+import { includeNames } from '../../search/includes/include.ts';
 import { resolveCodes } from '../../search/query/codes.ts';
 import type { CompartmentScope } from '../../search/query/compartment-scope.ts';
 import { resolveHierarchies } from '../../search/query/hierarchies.ts';
 import type { SearchRights } from '../../search/query/parse-condition.ts';
 import { parseSearch, type SearchParameters, type SearchQuery } from '../../search/query/query.ts';
+import { resultParameterNames } from '../../search/query/result-parameters.ts';
 import { refuseValue } from '../../search/query/search-values.ts';
+import { suggestParameter } from '../../search/query/suggest-parameter.ts';
 import type { SearchTarget } from '../../search/sql/plan.ts';
 import { openTerminology } from '../../terminology/terminology.ts';
 import type { InteractionContext, Preferences } from '../context.ts';
@@ -88,6 +91,9 @@ export function buildSearchRights(context: RightsContext): SearchRights {
   };
 }
 
+/** What a search of one type takes beside the parameters of the type. */
+const searchNames = [...resultParameterNames, ...includeNames, '_has', '_list', '_filter'];
+
 /** Unknown parameters are refused unless the caller or the application's setting asks for lenience. */
 function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: Preferences): void {
   const [first] = query.unknown;
@@ -103,7 +109,7 @@ function refuseUnknown(context: InteractionContext, query: SearchQuery, prefer: 
   if (own !== undefined) refuseValue(first, 'is being indexed: SearchParameter/$status tells how far it is');
   refuseValue(
     first,
-    `is not a search parameter of ${query.type}; metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
+    `is not a search parameter of ${query.type}${suggestParameter(query.type, first, searchNames) || ';'} metadata lists those that are (Prefer: handling=lenient ignores unknown ones)`,
   );
 }
 

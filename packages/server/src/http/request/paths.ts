@@ -103,10 +103,12 @@ export function requireGet({ method }: { readonly method: string }): void {
   fail('method-not-allowed', { diagnostics: 'This path takes GET', headers: { allow: 'GET, HEAD' } });
 }
 
-/** The answer of a path that the grammar does not know. */
-export function refuseUnknownPath(): never {
+/**
+ * The answer of a path that the grammar does not know.
+ * @param hint `: did you mean …?` of suggestPath or suggestTarget
+ */
+export function refuseUnknownPath(hint: string): never {
   return fail('path-unknown', {
-    diagnostics:
-      'No such path, environment, product or realm: FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs',
+    diagnostics: `No such path, environment, product or realm${hint || ':'} FHIR is served at /{environment}/firm/{firm}/{product}/fhir/v2/{Type}, tokens at /auth/realms/{realm}/protocol/openid-connect/token, administration at /admin/api; all in the letters and case shown at /docs`,
   });
 }

@@ -12,6 +12,7 @@ import { countRefusal, logFault, toPraxisError } from '../answer/errors.ts';
 import { writePlainAnswer } from '../answer/plain-answer.ts';
 import { openProxies } from '../connections/proxies.ts';
 import { matchPath, type Route, refuseUnknownPath } from '../request/paths.ts';
+import { suggestPath } from '../request/suggest-path.ts';
 import { type RequestLine, socketPath } from '../request-log.ts';
 import { buildSecurityHeaders } from '../security-headers.ts';
 import type { ServerServices } from '../services.ts';
@@ -81,10 +82,11 @@ export function serveSockets(server: Server, parts: ServerServices): void {
 
   const admit = async (request: IncomingMessage, address: string): Promise<readonly [SocketRoute, Client]> => {
     if (parts.stopping.aborted) refuseForNow('The service is stopping: connect again');
-    const route = findRoute(request.url ?? '') ?? refuseUnknownPath();
+    const refuse = (): never => refuseUnknownPath(suggestPath(request.url?.split('?', 1)[0] ?? ''));
+    const route = findRoute(request.url ?? '') ?? refuse();
     const environment = await parts.environments.find(route.environment, route.product);
     const host = proxies.findHost(request);
-    if (environment === undefined || !parts.origins.environmentAnswersOn(environment.name, host)) refuseUnknownPath();
+    if (environment === undefined || !parts.origins.environmentAnswersOn(environment.name, host)) return refuse();
     parts.rateLimit.count({ address });
     const unbound = [...clients].filter(({ isBound }) => !isBound);
     if (unbound.filter((each) => each.address === address).length >= unboundOfAddressMax)

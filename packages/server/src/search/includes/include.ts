@@ -3,12 +3,13 @@
  * (https://hl7.org/fhir/R4/search.html#revinclude). A value is `Type:parameter` or `Type:parameter:Target`; `*` stands for
  * every reference parameter, of the type or, alone, of every type.
  */
-import { resourceTypesWithEndpoint } from '@praxis/fhir';
+import { resourceTypesWithEndpoint, suggestName } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import type { Parameter } from '../kinds/kind.ts';
 import { getSearchableParameters, getStandardParameters } from '../parameters.ts';
 import type { QueryParameter } from '../query/query-string.ts';
 import { refuseValue } from '../query/search-values.ts';
+import { suggestParameter } from '../query/suggest-parameter.ts';
 
 /** Different `_include` and `_revinclude` of one search at most. */
 export const includesMax = 30;
@@ -65,7 +66,10 @@ function parseInclude(given: string, value: string, own: FirmSearchParameters): 
     refuseValue(given, 'takes Type:parameter, Type:parameter:Target, Type:* or *, such as Encounter:subject:Patient');
   }
   if (!served.has(source))
-    refuseValue(given, 'begins with what is not a resource type of R4, or * with more behind it');
+    refuseValue(
+      given,
+      `begins with what is not a resource type of R4, or * with more behind it${suggestName(source, served)}`,
+    );
   const parameter = code === wild ? undefined : referenceParameter(given, source, code, own);
   if (target !== undefined) requireTarget(given, source, parameter, target, own);
   return { name, iterate, source, parameter, target };
@@ -81,7 +85,10 @@ function referenceParameter(given: string, source: string, code: string, own: Fi
   const parameters = getSearchableParameters(source, own);
   const parameter = parameters.get(code);
   if (parameter === undefined)
-    return refuseValue(given, `names no search parameter of ${source}; ${choiceOf(parameters)}`);
+    return refuseValue(
+      given,
+      `names no search parameter of ${source}${suggestParameter(source, code) || ';'} ${choiceOf(parameters)}`,
+    );
   if (!isReference(parameter)) {
     return refuseValue(
       given,
@@ -103,7 +110,8 @@ function requireTarget(
   target: string,
   own: FirmSearchParameters,
 ): void {
-  if (!served.has(target)) refuseValue(given, 'ends with what is not a resource type of R4');
+  if (!served.has(target))
+    refuseValue(given, `ends with what is not a resource type of R4${suggestName(target, served)}`);
   const possible = parameter === undefined ? listReferenceParameters(source, own) : [parameter];
   if (possible.some(({ definition }) => definition.targets.includes(target))) return;
   if (parameter === undefined) refuseValue(given, `ends with ${target}, to which no reference of ${source} leads`);

@@ -2,6 +2,7 @@
  * One search parameter of a query, read: which rows of which table decide, and how.
  * https://hl7.org/fhir/R4/search.html#multivalue and #modifiers
  */
+import { suggestName } from '@praxis/fhir';
 import type { Parameter, Reading, SearchTable, Test, ValueContext } from '../kinds/kind.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
 
@@ -39,9 +40,10 @@ export function parseCriterion(
   if (modifier === 'missing' && !parameter.kind.whole) return missing(text, context);
   const reading = parameter.kind.reading(parameter, modifier);
   if (reading === undefined) {
+    const hint = suggestName(modifier, listModifiers(parameter)) || ';';
     refuseValue(
       name,
-      `has a modifier that ${parameter.code} of ${parameter.type} does not take; it takes ${modifiersOf(parameter)}`,
+      `has a modifier that ${parameter.code} of ${parameter.type} does not take${hint} it takes ${describeModifiers(parameter)}`,
     );
   }
   const tests = splitValues(text, { name, limits }).map((value) => reading.parse(value, context));
@@ -73,8 +75,12 @@ export function splitValues(
   return [...new Set(values)];
 }
 
-function modifiersOf(parameter: Parameter): string {
-  const known = [...(parameter.kind.whole ? [] : ['missing']), ...parameter.kind.modifiers(parameter)];
+function listModifiers(parameter: Parameter): readonly string[] {
+  return [...(parameter.kind.whole ? [] : ['missing']), ...parameter.kind.modifiers(parameter)];
+}
+
+function describeModifiers(parameter: Parameter): string {
+  const known = listModifiers(parameter);
   return known.length === 0 ? 'none' : known.map((word) => `:${word}`).join(', ');
 }
 

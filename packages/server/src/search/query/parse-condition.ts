@@ -2,7 +2,7 @@
  * The name of a search parameter, which may lead over references: `patient.name` (a chain), `_has:Observation:patient:code`
  * (a reverse chain), and both inside each other. https://hl7.org/fhir/R4/search.html#chaining and #has
  */
-import type { SearchParameter } from '@praxis/fhir';
+import { resourceTypesWithEndpoint, type SearchParameter, suggestName } from '@praxis/fhir';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { compare } from '../filter/comparisons.ts';
 import {
@@ -18,6 +18,7 @@ import type { Combination, Linked, SearchCondition } from './condition.ts';
 import { type CriterionLimits, parseCriterion, splitValues } from './criteria.ts';
 import { buildMandatoryGroups, type RowCriterion } from './row-criteria.ts';
 import { refuseValue, splitUnescaped } from './search-values.ts';
+import { suggestParameter } from './suggest-parameter.ts';
 
 /** Links that one parameter may follow, at most. */
 export const chainLinksMax = 5;
@@ -132,7 +133,9 @@ function parseChain(parameter: Parameter, onlyType: string | undefined, rest: st
   const types = targetTypes(parameter, onlyType, step.name).filter((type) => leadsOn(type, rest, step));
   if (types.length === 0) {
     const led = onlyType ?? `what ${parameter.code} of ${parameter.type} refers to`;
-    refuseValue(step.name, `follows ${parameter.code} to ${rest}, which is no search parameter of ${led}`);
+    const known = targetTypes(parameter, onlyType, step.name).slice(0, chainTypesMax);
+    const hint = known.map((type) => suggestParameter(type, rest)).find((each) => each !== '') ?? '';
+    refuseValue(step.name, `follows ${parameter.code} to ${rest}, which is no search parameter of ${led}${hint}`);
   }
   if (types.length > chainTypesMax) {
     refuseValue(
@@ -176,7 +179,8 @@ function parseHas(type: string, path: string, step: Step): ParsedCondition {
   if (source === '' || code === '' || searched === '') {
     refuseValue(step.name, 'is written _has:Type:reference:parameter, for instance _has:Observation:patient:code');
   }
-  if (!isResourceType(source)) refuseValue(step.name, 'names no resource type of R4 after _has:');
+  if (!isResourceType(source))
+    refuseValue(step.name, `names no resource type of R4 after _has:${suggestName(source, resourceTypesWithEndpoint)}`);
   const parameter = getSearchableParameters(source, step.searchParameters).get(code);
   if (parameter?.definition.type !== 'reference' || !parameter.definition.targets.includes(type)) {
     refuseValue(step.name, `needs a reference parameter of ${source} that can refer to ${type} after _has:${source}:`);
@@ -232,7 +236,7 @@ function parseComparison(type: string, { path, ...compared }: FilterComparison, 
   };
   if (at >= 0) return parseBracket(type, path, at, compared, step);
   const parsed = parsePath(type, path.map(({ code }) => code).join('.'), { ...step, ask });
-  return parsed ?? refuseFilter(`names ${path[0]?.code ?? ''}, which is not a search parameter of ${type}`);
+  return parsed ?? refuseFilter(explainUnknown('names', path[0]?.code ?? '', type));
 }
 
 /** `patient[gender eq female].name eq stone`: both hold for the same patient. */
@@ -253,7 +257,7 @@ function parseBracket(
     return combined(target, 'all', parts);
   };
   const parsed = parsePath(type, `${until.join('.')}.`, { ...step, ask, end: both });
-  return parsed ?? refuseFilter(`names ${until[0] ?? ''}, which is not a search parameter of ${type}`);
+  return parsed ?? refuseFilter(explainUnknown('names', until[0] ?? '', type));
 }
 
 /** Resources that a link leads to, with the caller's row restrictions; undefined when it may not search them so. */
@@ -272,5 +276,9 @@ function followed(step: Step): Step {
 }
 
 function required(parsed: ParsedCondition | undefined, type: string, path: string, name: string): ParsedCondition {
-  return parsed ?? refuseValue(name, `leads to ${path}, which is not a search parameter of ${type}`);
+  return parsed ?? refuseValue(name, explainUnknown('leads to', path, type));
+}
+
+function explainUnknown(verb: string, code: string, type: string): string {
+  return `${verb} ${code}, which is not a search parameter of ${type}${suggestParameter(type, code)}`;
 }

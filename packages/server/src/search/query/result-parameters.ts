@@ -1,7 +1,7 @@
 /**
  * Parameters that say how results are returned, not what is found: https://hl7.org/fhir/R4/search.html#return
  */
-import { findElementByJsonName, findTypeDefinition } from '@praxis/fhir';
+import { findElementByJsonName, findTypeDefinition, suggestName } from '@praxis/fhir';
 import { fail } from '../../base/errors.ts';
 import type { FirmSearchParameters } from '../../tenancy/search-parameters.ts';
 import { type Include, parseIncludes } from '../includes/include.ts';
@@ -148,9 +148,10 @@ function elementsOf(type: string, value: string | undefined): readonly string[] 
       name === 'resourceType' ||
       (definition && (definition.elements.has(name) || findElementByJsonName(definition, name)));
     if (known) continue;
+    const hint = suggestName(name, definition?.elements.keys() ?? []);
     refuseValue(
       '_elements',
-      `names ${quoteName(name)}: it takes names of elements of ${type}, separated by commas, such as id or meta`,
+      `names ${quoteName(name)}${hint || ':'} it takes names of elements of ${type}, separated by commas, such as id or meta`,
     );
   }
   return names;

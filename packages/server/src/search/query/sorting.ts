@@ -8,6 +8,7 @@ import type { Parameter, SearchTable } from '../kinds/kind.ts';
 import { asWritten } from '../kinds/quantity.ts';
 import { getSearchableParameters } from '../parameters.ts';
 import { quoteName, refuseValue } from './search-values.ts';
+import { suggestParameter } from './suggest-parameter.ts';
 
 /** A column that rows are ordered by. */
 export interface OrderColumn {
@@ -103,7 +104,7 @@ function sortKey(parameters: ReadonlyMap<string, Parameter>, type: string, word:
   if (parameter === undefined) {
     refuseValue(
       '_sort',
-      `names ${quoteName(code)}: it takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
+      `names ${quoteName(code)}${suggestParameter(type, code) || ':'} it takes search parameters of ${type}, separated by commas, each with - before it for descending order`,
     );
   }
   if (parameter.kind.whole || parameter.kind.sortable === false) {

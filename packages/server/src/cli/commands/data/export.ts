@@ -1,6 +1,6 @@
 /** `praxis export`: a firm's resources as NDJSON, or everything of a firm as files; and whether such files are as they were written. */
 import { readFileSync } from 'node:fs';
-import { resourceTypes } from '@praxis/fhir';
+import { resourceTypes, suggestName } from '@praxis/fhir';
 import type { Platform } from '../../../app.ts';
 import { computeKeyFingerprint } from '../../../audit/seal.ts';
 import type { Firm } from '../../../tenancy/firms.ts';
@@ -47,7 +47,8 @@ export const exportCommands: readonly Command[] = [
 async function runResources(context: CommandContext, input: CommandInput): Promise<void> {
   const types = input.list('type');
   const unknown = types.find((type) => !resourceTypes.includes(type));
-  if (unknown !== undefined) throw new UsageError(`--type ${unknown} is not a resource type of R4`);
+  if (unknown !== undefined)
+    throw new UsageError(`--type ${unknown} is not a resource type of R4${suggestName(unknown, resourceTypes)}`);
   const platform = await context.platform();
   const firm = await findNamedFirm(platform, input, input.required('firm'));
   const out = input.option('out');

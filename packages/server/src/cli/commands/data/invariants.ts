@@ -1,5 +1,5 @@
 /** `praxis invariants broken`: every page, under the budget of an operator. */
-import { resourceTypes } from '@praxis/fhir';
+import { resourceTypes, suggestName } from '@praxis/fhir';
 import { type ExaminedPlace, listBrokenInvariants } from '../../../engine/write/broken-invariants.ts';
 import { openOperatorBudget } from '../../../limits/budgets.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
@@ -17,7 +17,7 @@ export function walkPages(derived: Command): Command {
 async function listAll(context: CommandContext, input: CommandInput): Promise<void> {
   const type = input.option('type');
   if (type !== undefined && !resourceTypes.includes(type))
-    throw new UsageError(`--type ${type} is not a resource type of R4`);
+    throw new UsageError(`--type ${type} is not a resource type of R4${suggestName(type, resourceTypes)}`);
   const platform = await context.platform();
   const { database, clock, store } = platform;
   const scope = await openOperatorScope(database, clock, await findNamedFirm(platform, input, input.argument(0)));
