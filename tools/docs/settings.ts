@@ -17,6 +17,7 @@ const groups: Readonly<Record<string, readonly Setting[]>> = {
     'accessLog',
     'tracesOrigin',
     'tracesPercent',
+    'logFormat',
   ],
   'Database and data': [
     'dataDir',

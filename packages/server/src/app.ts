@@ -20,24 +20,24 @@ import { openResponseBudgets } from './bundle/response-budget.ts';
 import { type Content, openContent } from './content/content.ts';
 import { openClockJob, readClock } from './database/clock-reading.ts';
 import { type Connections, openConnections } from './database/connections.ts';
-import { type Database, type DatabaseConnection, openDatabase, serviceApplication } from './database/database.ts';
+import { type Database, type DatabaseConnection, openDatabase } from './database/database.ts';
 import { migrate } from './database/migrate.ts';
 import { runWithLock, type sessionLocks } from './database/session-lock.ts';
 import { openTracing } from './database/tracing.ts';
 import { openWriteProbe } from './database/write-probe.ts';
 import { openCompressor } from './http/answer/compression.ts';
 import { drainServer } from './http/connections/drain-server.ts';
-import { openRequestPlaces, type RequestPlaces } from './http/connections/request-places.ts';
+import { openRequestPlaces } from './http/connections/request-places.ts';
 import { type TakenConnections, takeConnections } from './http/connections/taken-connections.ts';
 import { buildFirmBaseUrl, type Origins, openOrigins } from './http/origins.ts';
 import { openDocumentation } from './http/pages/documentation.ts';
 import { createPublicRoutes, type PublicRoutesOptions } from './http/pages/public-routes.ts';
 import { checkReadiness } from './http/pages/readiness.ts';
 import { readStates } from './http/pages/state-metrics.ts';
-import { openBodyAdmission } from './http/request/body-admission.ts';
 import { openRequestLog } from './http/request-log.ts';
 import { openServer } from './http/server.ts';
 import type { ServerServices } from './http/services.ts';
+import { shareEventLoop } from './http/share-event-loop.ts';
 import { openDeclaredJobs } from './jobs/declared-job.ts';
 import { type Job, type Jobs, openJobs } from './jobs/jobs.ts';
 import { type Keys, openKeys, requireOwningKey } from './keys/data-keys.ts';
@@ -46,7 +46,6 @@ import { openBruteForceLimit } from './limits/brute-force-limit.ts';
 import { openBudgets } from './limits/budgets.ts';
 import { openRateLimit } from './limits/rate-limit.ts';
 import { openSharedCounters, type SharedCounters } from './limits/shared-counters.ts';
-import { openSlices } from './limits/slices.ts';
 import { openCredentialUses } from './oauth/client-auth/credential-uses.ts';
 import { openRemoteKeys } from './oauth/client-auth/remote-keys.ts';
 import { openLegacyUse } from './oauth/legacy/use.ts';
@@ -78,6 +77,8 @@ export interface Platform {
   readonly store: ResourceStore;
   /** undefined: nothing is traced. */
   readonly tracer: Tracer | undefined;
+  /** Versions of the schema that it was brought up to when it was opened; none where it was up to date. */
+  readonly migrations: readonly number[];
   /** Where the bytes of documents lie. */
   readonly content: Content;
   /** Runs `work` as the owner role, which row-level security does not bind: for operators' maintenance alone. */
@@ -107,7 +108,8 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
   const given = readSecretKeys(config);
   const connections = options.connections ?? (await openConnections(config, log));
   try {
-    await migrate({ connection: connections.owner, log, verifyBefore: (client) => requireOwningKey(client, given) });
+    const { owner } = connections;
+    const migrations = await migrate({ connection: owner, log, verifyBefore: (each) => requireOwningKey(each, given) });
     const [keys, untraced] = await openKeysAndDatabase(connections, given, { config, log });
     const { database, tracer } = await openTracing(config, untraced, { log, version });
     const secrets = openSecrets(keys.dataKeys);
@@ -120,6 +122,7 @@ export async function openPlatform(options: PlatformOptions): Promise<Platform> 
       log,
       keys,
       secrets,
+      migrations,
       connections,
       database,
       store: openStore(database, openProver(secrets), clock),
@@ -215,6 +218,8 @@ export interface ServiceOptions {
   readonly acceptedAt?: string;
   /** Its number among the processes of the node. */
   readonly worker?: number;
+  /** Command lines that work at once at the sandbox, with its credentials. */
+  readonly firstCalls?: readonly string[];
   /** Whether this process does now the work that one process has to do. */
   readonly runsJobs?: () => boolean;
   /** Where requests are logged; absent: with everything else. */
@@ -271,7 +276,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     openBudget,
     slices,
     stopping: stopping.signal,
-    openPages: openPagesOf(platform, { compressor, origins, problems, worker: options.worker }),
+    openPages: openPagesOf(platform, { ...options, compressor, origins, problems }),
   };
   const server = await openServer(parts);
   const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
@@ -301,16 +306,6 @@ export async function startService(platform: Platform, options: ServiceOptions =
 
 function limitJson({ jsonDepthMax: depthMax, arrayLengthMax, bodyBytesMax: stringLengthMax }: Config) {
   return { depthMax, arrayLengthMax, stringLengthMax };
-}
-
-/** Long work rests while requests are under way that neither have long work nor wait for their turn (docs/decisions/0294). */
-function shareEventLoop(config: Config, places: RequestPlaces) {
-  const slices = openSlices((waiting) => {
-    const long = waiting.filter(({ application }) => application !== serviceApplication).length;
-    return places.countHeld() > long + bodies.countWaiting();
-  });
-  const bodies = openBodyAdmission(config, slices);
-  return { slices, bodies };
 }
 
 function tokenEndpointsOf(
@@ -363,7 +358,7 @@ function jobsOf(platform: Platform, parts: ServerServices, runsJobs: () => boole
 
 function openPagesOf(
   { config }: Platform,
-  shared: Pick<PublicRoutesOptions, 'compressor' | 'origins' | 'problems' | 'worker'>,
+  shared: Pick<PublicRoutesOptions, 'compressor' | 'origins' | 'problems' | 'worker' | 'firstCalls'>,
 ) {
   return createPublicRoutes({
     ...shared,

@@ -3,6 +3,7 @@
  * error at start.
  */
 import { readFileSync } from 'node:fs';
+import { suggestName } from '@praxis/fhir/suggestion';
 import type { Kind, SettingRow } from './setting-row.ts';
 import { settings } from './settings.ts';
 
@@ -26,8 +27,6 @@ export class ConfigError extends Error {
 /** Longest secret in a file. */
 const secretCharactersMax = 4_096;
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
-
 /** Variables of PRAXIS_ that other commands read, so they are not unknown here. */
 const otherVariables: ReadonlySet<string> = new Set([
   'PRAXIS_TEST_CLUSTER',
@@ -47,7 +46,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const known = new Set(rows.flatMap((row) => (row.secret === true ? [row.env, nameOfFile(row)] : row.env)));
   for (const name of Object.keys(environment)) {
     if (name.startsWith('PRAXIS_') && !known.has(name) && !otherVariables.has(name)) {
-      throw new ConfigError(`${name} is not a setting; docs/operate/settings.md lists them`);
+      throw new ConfigError(
+        `${name} is not a setting${suggestName(name, known) || ';'} docs/operate/settings.md lists them`,
+      );
     }
   }
   const entries = Object.entries(settings).map(([name, row]) => {
@@ -99,12 +100,16 @@ function parseSetting(row: SettingRow, text: string) {
       return new Map(splitList(text).map((pair) => parsePair(row.env, pair)));
     case 'list':
       return splitList(text);
-    case 'logLevel':
-      if (!logLevels.includes(text)) throw new ConfigError(`${row.env} must be one of ${logLevels.join(', ')}`);
-      return text;
+    case 'choice':
+      return parseChoice(row, text);
     case 'string':
       return text;
   }
+}
+
+function parseChoice({ env, values = [] }: SettingRow, text: string): string {
+  if (values.includes(text)) return text;
+  throw new ConfigError(`${env} must be one of ${values.join(', ')}${suggestName(text, values)}`);
 }
 
 function parseInteger({ env, min = 0, max = Number.MAX_SAFE_INTEGER }: SettingRow, text: string): number {

@@ -4,9 +4,10 @@ import type { SettingRow } from './setting-row.ts';
 export const logSettings = {
   logLevel: {
     env: 'PRAXIS_LOG_LEVEL',
-    kind: 'logLevel',
+    kind: 'choice',
+    values: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
     default: 'info',
-    description: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.',
+    description: '`trace`, `debug`, `info`, `warn`, `error` or `silent`. `npm start` takes `warn`.',
   },
   accessLog: {
     env: 'PRAXIS_ACCESS_LOG',

@@ -1,8 +1,9 @@
 /**
- * Structured logs: one JSON object a line on standard error. No PHI, no secrets, no query values: callers pass
- * identifiers and counts; the redaction list is the second fence, not the first.
+ * Structured logs: one JSON object a line on standard error, or, where the settings say so, the same in words for people. No PHI, no
+ * secrets, no query values: callers pass identifiers and counts; the redaction list is the second fence, not the first.
  */
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import type { Config } from './config.ts';
 
 export type Log = Logger;
 
@@ -17,9 +18,14 @@ const writeBytesMax = 4_096;
 /** How long a line waits for others to be written with, in ms. */
 const gatherMs = 200;
 
-/** A logger that writes at `level` or above (`silent` for none); each line carries `base`. */
-export function openLog(level: string, base: Readonly<Record<string, number>> | null = null): Log {
-  return pino(describeLines(level, base), pino.destination({ dest: 2, sync: true }));
+/** A logger that writes at a level or above (`silent` for none); each line carries `base`. */
+export function openLog(
+  wanted: string | Pick<Config, 'logLevel' | 'logFormat'>,
+  base: Readonly<Record<string, number>> | null = null,
+): Log {
+  const { logLevel: level, logFormat: format } =
+    typeof wanted === 'string' ? { logLevel: wanted, logFormat: 'json' } : wanted;
+  return pino(describeLines(level, base), format === 'text' ? forPeople : pino.destination({ dest: 2, sync: true }));
 }
 
 /**
@@ -72,4 +78,34 @@ function describeLines(level: string, base: Readonly<Record<string, number>> | n
     formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: [...secretNames.flatMap((name) => [name, `*.${name}`]), '*["x-api-key"]'], remove: true },
   };
+}
+
+const forPeople: DestinationStream = {
+  write: (line) => void process.stderr.write(formatForPeople(line)),
+};
+
+/** What is said of a level; nothing of `info`. */
+const levelWords: Readonly<Record<string, string>> = {
+  trace: 'trace: ',
+  debug: 'debug: ',
+  warn: 'warning: ',
+  error: 'error: ',
+};
+
+/** `praxis: warning: a worker is over its memory limit and is replaced (worker 1, usedBytes 123)`, from a line of JSON. */
+function formatForPeople(line: string): string {
+  const { level, time: _time, msg, err, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const told = Object.entries(fields).map(([name, value]) => `${name} ${formatValue(value)}`);
+  const why = isFault(err) ? `: ${err.message}` : '';
+  const stack = isFault(err) && err.stack !== undefined ? `${err.stack}\n` : '';
+  const words = `${levelWords[String(level)] ?? ''}${String(msg)}${why}`;
+  return `praxis: ${words}${told.length === 0 ? '' : ` (${told.join(', ')})`}\n${stack}`;
+}
+
+function formatValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isFault(value: unknown): value is { readonly message: string; readonly stack?: string } {
+  return typeof value === 'object' && value !== null && 'message' in value;
 }

@@ -1,6 +1,14 @@
 /** Settings of the processes of a node, and of what they have of the database; rows of settings.ts. */
 
 export const nodeSettings = {
+  logFormat: {
+    env: 'PRAXIS_LOG_FORMAT',
+    kind: 'choice',
+    values: ['json', 'text'],
+    default: 'json',
+    description:
+      'Form of the log on standard error: `json`, an object a line, or `text`, for people. `npm start` takes `text`, unless a log level is set.',
+  },
   databasePoolMax: {
     env: 'PRAXIS_DATABASE_POOL',
     kind: 'integer',

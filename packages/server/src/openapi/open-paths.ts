@@ -13,6 +13,8 @@ interface OpenText {
   readonly summary: string;
   readonly tag: string;
   readonly media: string;
+  /** For those who name them in Accept. */
+  readonly otherMedia?: readonly string[];
   readonly headers?: readonly string[];
   /** The other status it may have. */
   readonly else?: { readonly status: number; readonly text: string };
@@ -20,7 +22,13 @@ interface OpenText {
 
 /** Paths below the origin. */
 const pages: Readonly<Record<string, OpenText>> = {
-  '/': { operationId: 'frontPage', summary: 'Front page', tag: serviceTag, media: 'text/html' },
+  '/': {
+    operationId: 'frontPage',
+    summary: 'Front page, in the media type that Accept names',
+    tag: serviceTag,
+    media: 'text/plain',
+    otherMedia: ['text/html', 'application/json'],
+  },
   '/docs': { operationId: 'reference', summary: 'API reference', tag: serviceTag, media: 'text/html' },
   '/openapi.json': {
     operationId: 'openApi',
@@ -72,15 +80,18 @@ const capabilities: OperationObject = {
   },
 };
 
-function operationOf({ operationId, summary, tag, media, headers = [], else: other }: OpenText): OperationObject {
-  const schema = { type: media === 'text/html' ? 'string' : 'object' };
+function operationOf({ media, otherMedia = [], ...text }: OpenText): OperationObject {
+  const { operationId, summary, tag, headers = [], else: other } = text;
+  const content = Object.fromEntries(
+    [media, ...otherMedia].map((each) => [each, { schema: { type: each.startsWith('text/') ? 'string' : 'object' } }]),
+  );
   return {
     operationId,
     summary,
     tags: [tag],
     security: [],
     responses: {
-      '200': { description: summary, headers: buildHeaderRefs(headers), content: { [media]: { schema } } },
+      '200': { description: summary, headers: buildHeaderRefs(headers), content },
       ...(other === undefined ? {} : { [other.status]: { description: other.text, headers: buildHeaderRefs([]) } }),
     },
   };

@@ -135,7 +135,7 @@ test('the absolute form of a target is taken, and its host instead of the Host h
     assertUnknownPath(await send(target, 'sandbox.example.com'), target);
   }
   const front = await wire.send({ path: 'http://sandbox.example.com' });
-  assert.deepEqual([front.status, front.headers.get('content-type')], [200, 'text/html; charset=utf-8']);
+  assert.deepEqual([front.status, front.headers.get('content-type')], [200, 'text/plain; charset=utf-8']);
 });
 
 test('an environment without a host of its own answers at any, and links to where the service listens', async () => {

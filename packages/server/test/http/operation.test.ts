@@ -7,6 +7,7 @@ import test, { after } from 'node:test';
 import { pino } from 'pino';
 import { sql } from '../../src/database/sql.ts';
 import { openMetricsPage } from '../../src/http/pages/metrics-page.ts';
+import { version } from '../../src/version.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openWire } from '../support/wire.ts';
@@ -34,12 +35,28 @@ test('health is open to everybody, is never stored and tells nothing else', asyn
 });
 
 test('the page at / says what this is, without scripts or anything from elsewhere', async () => {
-  const answer = await wire.send({ path: '/' });
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const answer = await wire.send({ path: '/', headers: { accept: browser } });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8');
   assert.match(answer.text, /<h1>Praxis<\/h1>/);
   assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/);
   assert.ok(!/<script|src=|https?:\/\//.test(answer.text));
+});
+
+test('at / programs get JSON if they name it, and text otherwise, and neither tells of a sandbox that is none', async () => {
+  const { status, headers, json } = await wire.send({ path: '/', headers: { accept: 'application/json' } });
+  assert.deepEqual([status, headers.get('content-type')], [200, 'application/json; charset=utf-8']);
+  assert.equal(headers.get('vary'), 'Accept');
+  assert.deepEqual(Object.keys(json), ['name', 'version', 'about', 'credentials', 'paths']);
+  assert.deepEqual([json.name, json.version, json.paths.reference], ['Praxis', version, 'GET /docs']);
+  for (const accept of [undefined, '*/*', 'text/plain', 'text/html;q=0', 'image/png']) {
+    const plain = await wire.send({ path: '/', headers: accept === undefined ? {} : { accept } });
+    assert.equal(plain.headers.get('content-type'), 'text/plain; charset=utf-8', accept);
+    assert.match(plain.text, new RegExp(`^Praxis ${version.replaceAll('.', '\\.')}\n`));
+    assert.match(plain.text, /^Reference +GET {3}\/docs$/m);
+    assert.doesNotMatch(plain.text, /curl|sandbox/);
+  }
 });
 
 test('every answer has a request id; a well-formed one of the caller is kept', async () => {

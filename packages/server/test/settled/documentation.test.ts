@@ -124,7 +124,7 @@ test('settled open-paths openapi and documentation: servers of environments with
 });
 
 test('settled open-paths openapi and documentation: the front page leads to both', async () => {
-  const { text } = await request(`${service.origin}/`);
+  const { text } = await request(`${service.origin}/`, { headers: { accept: 'text/html' } });
   assert.match(text, /<a href="\/docs">/);
   assert.match(text, /<a href="\/openapi.json">/);
 });

@@ -15,7 +15,7 @@ export async function importSentChunks(): Promise<void> {
   // Requests that a service on this machine answers come first.
   os.setPriority(os.constants.priority.PRIORITY_BELOW_NORMAL);
   const { task, config, connections }: ThreadData = workerData;
-  const log = openLog(config.logLevel);
+  const log = openLog(config);
   const platform = await openPlatform({ config, log, connections: { ...connections, stop: async () => undefined } });
   const importer = await openChunkImporter(platform, task);
   const answer = async (request: ThreadRequest) => {

@@ -14,8 +14,8 @@ export type ToWorker =
       readonly connectionsNeeded?: number;
       /** The embedded database, which the supervisor runs. */
       readonly embedded?: { readonly owner: ConnectionParts; readonly runtime: ConnectionParts };
-      /** Seed the sandbox if there is none. */
-      readonly sandbox: boolean;
+      /** The node has a sandbox: the worker seeds it if there is none, or only shows its first calls. */
+      readonly sandbox?: 'seed' | 'show';
     }
   | { readonly kind: 'serve'; readonly origin: string }
   /** Goes with a socket. */

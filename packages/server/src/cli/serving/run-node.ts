@@ -1,6 +1,8 @@
 /** A node with its database, from start to end. */
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Config } from '../../base/config.ts';
 import { type Log, openLog } from '../../base/log.ts';
 import type { MetricsPage } from '../../http/pages/metrics-page.ts';
@@ -9,6 +11,7 @@ import type { CommandContext } from '../command.ts';
 import type { ToWorker } from './messages.ts';
 import type { NodeSignals } from './signals.ts';
 import { type Supervisor, startSupervisor, type WorkerStarts } from './supervisor.ts';
+import { countNodeConnections } from './worker-count.ts';
 import { WorkerStartFailure } from './worker-process.ts';
 
 export interface NodeOptions extends Pick<CommandContext, 'config' | 'print'> {
@@ -22,8 +25,6 @@ export interface NodeOptions extends Pick<CommandContext, 'config' | 'print'> {
   readonly signals: NodeSignals;
 }
 
-/** Connections that a worker opens beside its pool, for a short time: migrations and maintenance as the owner. */
-const ownerConnections = 2;
 /**
  * Workers hold a processor for milliseconds, statements for as long as they take: on few cores, statements of some would keep
  * the event loops of all waiting (docs/decisions/0258). A worker gets nine times the processor time of a statement.
@@ -33,7 +34,7 @@ const databaseNiceness = 5;
 /** Runs the node until it is told to stop. */
 export async function runNode(options: NodeOptions): Promise<void> {
   const { config, print, workers, firstChild, signals } = options;
-  const log = openLog(config.logLevel);
+  const log = openLog(config);
   readSecretKeys(config); // that of an embedded database is made before the database
   const opening = openEmbedded(config, log);
   const starts = opening.then((embedded) => describeStarts(options, embedded));
@@ -44,10 +45,7 @@ export async function runNode(options: NodeOptions): Promise<void> {
     if (seeded !== undefined && seeded.calls === undefined)
       print('no sandbox: the database holds firms already, and no sandbox.json names credentials for them');
     print(`praxis ready on ${supervisor.origin}`);
-    if (seeded?.calls !== undefined) {
-      print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
-      for (const call of seeded.calls) print(`${call}\n`);
-    }
+    if (seeded?.calls !== undefined) printFirstCalls(options, supervisor.origin, seeded.calls);
     signals.onRestart(() => supervisor.restart());
     signals.onImpatience(() => supervisor.kill());
     const signal = await signals.stopped;
@@ -62,6 +60,17 @@ export async function runNode(options: NodeOptions): Promise<void> {
     await embedded?.stop();
   }
 }
+
+/** What a newcomer does next, for a terminal and for who reads the output from a file. */
+function printFirstCalls({ config, print }: NodeOptions, origin: string, calls: readonly string[]): void {
+  print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
+  for (const call of calls) print(`${call}\n`);
+  if (existsSync(guides)) print(`guides: ${path.relative('', guides)}`);
+  print(`reference: ${config.baseUrl || origin}/docs`);
+}
+
+/** Not everywhere where the sources are, such as in the container image. */
+const guides = fileURLToPath(new URL('../../../../../docs/README.md', import.meta.url));
 
 async function openEmbedded(config: Config, log: Log) {
   if (config.databaseUrl !== '') return undefined;
@@ -78,10 +87,11 @@ function describeStarts(
   const later: ToWorker = {
     kind: 'start',
     databasePool,
-    sandbox: false,
+    ...(sandbox ? { sandbox: 'show' as const } : {}),
     ...(owner === undefined || runtime === undefined ? {} : { embedded: { owner, runtime } }),
   };
-  return { first: { ...later, sandbox, connectionsNeeded: databasePool * (workers + 1) + ownerConnections }, later };
+  const connectionsNeeded = countNodeConnections(databasePool, workers);
+  return { first: { ...later, ...(sandbox ? { sandbox: 'seed' as const } : {}), connectionsNeeded }, later };
 }
 
 /** The page of metrics where one is wanted. */

@@ -2,12 +2,12 @@
 import { Socket } from 'node:net';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { openPlatform, type Platform, type Service, startService } from '../../app.ts';
-import { readConfig } from '../../base/config.ts';
+import { type Config, readConfig } from '../../base/config.ts';
 import { openAccessLog, openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
 import { report } from '../report.ts';
 import { steerHeapGrowth } from './heap-growth.ts';
-import { aliveEveryMs, type FromWorker, readMessage, type SandboxLines, type ToWorker } from './messages.ts';
+import { aliveEveryMs, type FromWorker, readMessage, type ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
 
@@ -52,20 +52,21 @@ async function work(number: number): Promise<number> {
   try {
     const start = await heard.start.promise;
     platform = await prepare(start, number);
-    const sandbox = start.sandbox ? await openSandbox(platform) : undefined;
+    if (start.sandbox === 'seed') await seedSandbox(platform);
     say({ kind: 'prepared' });
     const origin = await heard.serve.promise;
     if (origin === '') return 0;
     const { config } = platform;
+    const calls = start.sandbox === undefined ? undefined : await readFirstCalls(config, origin);
     const service = await startService(platform, {
       acceptedAt: origin,
       worker: number,
       runsJobs: () => state.runsJobs,
       ...(config.accessLog ? { accessLog: openAccessLog(config.logLevel, { worker: number }) } : {}),
+      ...(calls === undefined ? {} : { firstCalls: calls }),
     });
     state.service = service;
-    const lines = sandbox === undefined ? {} : { sandbox: sandbox(origin) };
-    say({ kind: 'serving', ...lines });
+    say({ kind: 'serving', ...(start.sandbox === 'seed' ? { sandbox: calls === undefined ? {} : { calls } } : {}) });
     await service.drain(await heard.leave.promise);
     say({ kind: 'left', metrics: await service.parts.metrics.registry.getMetricsAsJSON() });
     return 0;
@@ -80,7 +81,7 @@ async function prepare({ databasePool, connectionsNeeded, embedded }: Start, num
   const config = { ...readConfig(process.env), databasePoolMax: databasePool };
   const platform = await openPlatform({
     config,
-    log: openLog(config.logLevel, { worker: number }),
+    log: openLog(config, { worker: number }),
     ...(embedded === undefined ? {} : { connections: { ...embedded, stop: async () => undefined } }),
   });
   if (connectionsNeeded === undefined) return platform;
@@ -93,17 +94,28 @@ async function prepare({ databasePool, connectionsNeeded, embedded }: Start, num
   }
 }
 
-/** Seeds the sandbox if there is none; returns what is printed once the origin is known. */
-async function openSandbox(platform: Platform): Promise<(origin: string) => SandboxLines> {
+/** Seeds the sandbox if there is none. */
+async function seedSandbox(platform: Platform): Promise<void> {
   // Made-up practices are loaded by the worker that may have to make them, and by no other.
   const { ensureSandbox } = await import('../sandbox/ensure.ts');
-  const { buildFirstCalls } = await import('../sandbox/first-calls.ts');
-  const { config } = platform;
+  const { config, migrations } = platform;
   const expected = config.baseUrl || `http://${config.host}:${config.port}`;
-  const progress = (text: string): void => void process.stderr.write(`praxis: seeding ${text}\n`);
-  const sandbox = await ensureSandbox(platform, expected, progress);
-  return (origin) =>
-    sandbox === undefined ? {} : { calls: buildFirstCalls({ ...sandbox, origin: config.baseUrl || origin }) };
+  const tell = (text: string): void => void process.stderr.write(`praxis: ${text}\n`);
+  if (migrations.length > 0) tell(`the schema is up to date: ${migrations.length} migrations were applied`);
+  await ensureSandbox(platform, expected, (text) => tell(`seeding ${text}`));
+}
+
+/** The first calls at the sandbox; undefined where there is none, or its file was broken since: to show them is no reason to fail. */
+async function readFirstCalls(config: Config, origin: string): Promise<readonly string[] | undefined> {
+  const { readSandbox } = await import('../sandbox/credentials.ts');
+  const { buildFirstCalls } = await import('../sandbox/first-calls.ts');
+  const sandbox = await Promise.try(readSandbox, config.dataDir).catch(() => undefined);
+  if (sandbox === undefined) return undefined;
+  const base = config.baseUrl || origin;
+  return buildFirstCalls(sandbox, {
+    ofEnvironment: config.environmentOrigins.get(sandbox.environment) ?? base,
+    ofRealm: config.realmOrigins.get(sandbox.realm) ?? base,
+  });
 }
 
 function hear(message: ToWorker | undefined, handle: unknown): void {

@@ -54,6 +54,14 @@ export function computePoolSize({ databasePoolMax }: Config, workers: number): n
   );
 }
 
+/** Connections that a worker opens beside its pool, for a short time: migrations and maintenance as the owner. */
+const ownerConnections = 2;
+
+/** Connections that a node may have open at once: those of all workers, and of one that replaces another. */
+export function countNodeConnections(databasePool: number, workers: number): number {
+  return databasePool * (workers + 1) + ownerConnections;
+}
+
 function defaultPool(workers: number): number {
   return Math.max(Math.min(workers, fewWorkers) * defaultPoolEach.ofFew, workers * defaultPoolEach.ofMany);
 }

@@ -16,6 +16,7 @@ import { buildBaseUrl, type Origins } from '../origins.ts';
 import { requireGet, type TenantPath } from '../request/paths.ts';
 import type { Documentation } from './documentation.ts';
 import { renderFrontPage } from './front-page.ts';
+import { isFromOwnMachine } from './own-machine.ts';
 
 export interface PublicRoutes {
   /** Answers the path when it is one of the open pages; false when it is not. */
@@ -44,17 +45,24 @@ export interface PublicRoutesOptions {
    * knows which of them has answered.
    */
   readonly worker?: number | undefined;
+  /** Command lines with credentials of the sandbox, which the front page shows to those at this machine. */
+  readonly firstCalls?: readonly string[] | undefined;
   /** Why the next request would not be served, in words; empty: it would. Asked by `/health/ready`. */
   readonly problems: () => Promise<readonly string[]>;
 }
 
 export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
   const pages: Readonly<Record<string, (reply: FastifyReply) => Promise<FastifyReply> | FastifyReply>> = {
-    '/': (reply) =>
-      reply
-        .header('content-type', 'text/html; charset=utf-8')
-        .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
-        .send(renderFrontPage(options.softwareVersion)),
+    '/': (reply) => {
+      const { raw } = reply.request;
+      const firstCalls = isFromOwnMachine(raw) ? (options.firstCalls ?? []) : [];
+      const { type, text } = renderFrontPage({ version: options.softwareVersion, firstCalls }, raw.headers.accept);
+      addVary(reply, 'Accept');
+      return reply
+        .header('content-type', `${type}; charset=utf-8`)
+        .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+        .send(text);
+    },
     '/health/live': (reply) => {
       if (options.worker !== undefined) reply.header('x-worker', String(options.worker));
       return health(reply, []);
