@@ -184,7 +184,7 @@ export const builtinImporters: Readonly<Record<string, readonly string[]>> = {
   'node:http2': [],
   'node:https': ['outbound'],
   'node:net': ['http', 'cli', 'outbound'],
-  'node:tls': ['http'],
+  'node:tls': ['http', 'cli'],
 };
 
 /** A function that only some may call; `callers` are modules, or files by their path in packages/server/src. */

@@ -7,5 +7,6 @@ export {
   type ServerLog,
   startEmbeddedPostgres,
 } from './launcher.ts';
+export { type EmbeddedState, lookAtEmbeddedPostgres } from './look.ts';
 export type { ServerConnection } from './presence.ts';
 export type { Durability } from './settings.ts';

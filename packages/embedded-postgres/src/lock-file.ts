@@ -24,6 +24,23 @@ export function findPostmaster(layout: Layout): Postmaster | undefined {
   return readLock(layout, path.join(layout.cluster, 'postmaster.pid'));
 }
 
+/** The same, for who only looks: what a dead server left stays as it is. */
+export function lookForPostmaster(layout: Layout): Postmaster | undefined {
+  const lines = readLines(path.join(layout.cluster, 'postmaster.pid'));
+  const pid = Number(lines[0]);
+  return isServerOf(layout, pid) ? describePostmaster(pid, lines) : undefined;
+}
+
+/** None where there is no such file. */
+function readLines(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
 /** Makes the lock file of a Unix socket harmless when its server is dead: PostgreSQL takes a zombie for a living process. */
 export function releaseSocketLock(layout: Layout, socketDirectory: string): void {
   readLock(layout, path.join(socketDirectory, `.s.PGSQL.${socketPort}.lock`));

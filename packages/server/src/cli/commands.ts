@@ -14,6 +14,7 @@ import { walkPages } from './commands/data/invariants.ts';
 import { secretCommands } from './commands/data/secret.ts';
 import { syntheticCommands } from './commands/data/synthetic.ts';
 import { buildCompletionCommand } from './commands/service/completion.ts';
+import { doctorCommands } from './commands/service/doctor.ts';
 import { listEverywhere } from './commands/service/jobs.ts';
 import { listenCommands } from './commands/service/listen.ts';
 import { migrateCommands } from './commands/service/migrate.ts';
@@ -37,6 +38,7 @@ const derived = commandActions.map((action) => {
 export const commands: readonly Command[] = [
   ...serveCommands,
   ...migrateCommands,
+  ...doctorCommands,
   ...derived,
   ...eraseCommands,
   ...auditCommands,

@@ -9,7 +9,7 @@ import { type Command, type CommandContext, UsageError } from './command.ts';
 import { serveCommands } from './commands/service/serve.ts';
 import { findSourcesByName } from './find-sources.ts';
 import { findHelp } from './help.ts';
-import { findCommand, findGroup, parseInput } from './parse.ts';
+import { findCommand, findGroup, parseInput, suggestCommand } from './parse.ts';
 import { report } from './report.ts';
 
 const words = process.argv.slice(2);
@@ -19,9 +19,15 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 findSourcesByName();
-// A supervisor lives as long as the service: of all commands it loads its own alone.
-const isServe = words[0] === 'serve';
-process.exitCode = await run(isServe ? serveCommands : (await import('./commands.ts')).commands, words);
+/** Of all commands these load their own alone: a supervisor lives as long as the service, and a doctor has to work where little does. */
+const isAlone = words[0] === 'serve' || words[0] === 'doctor';
+process.exitCode = await run(await loadCommands(words[0]), words);
+
+async function loadCommands(first: string | undefined): Promise<readonly Command[]> {
+  if (first === 'serve') return serveCommands;
+  if (first === 'doctor') return (await import('./commands/service/doctor.ts')).doctorCommands;
+  return (await import('./commands.ts')).commands;
+}
 
 async function run(commands: readonly Command[], line: readonly string[]): Promise<number> {
   const print = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -43,7 +49,7 @@ async function run(commands: readonly Command[], line: readonly string[]): Promi
       interactive: process.stdout.isTTY === true && existsSync('/dev/tty'),
     };
     const input = parseInput(found.command, found.rest);
-    if (isServe) await found.command.run(context, input);
+    if (isAlone) await found.command.run(context, input);
     else await (await import('./audited.ts')).runAudited(found.command, context, input);
     return Number(process.exitCode ?? 0);
   } catch (error) {
@@ -55,17 +61,20 @@ async function run(commands: readonly Command[], line: readonly string[]): Promi
 
 async function openOwnPlatform(config: Config): Promise<Platform> {
   const [{ openPlatform }, { openLog }] = await Promise.all([import('../app.ts'), import('../base/log.ts')]);
-  return await openPlatform({ config, log: openLog(config.logLevel) });
+  return await openPlatform({ config, log: openLog(config) });
 }
 
 /** @throws UsageError naming the commands that begin as the line does */
 function failUnknown(commands: readonly Command[], line: readonly string[]): never {
-  const words = line.filter((word) => !word.startsWith('-'));
+  const words = line.filter((word) => !word.startsWith('-')).slice(line[0] === 'help' ? 1 : 0);
   const known = [2, 1].map((count) => words.slice(0, count)).find((each) => findGroup(commands, each).length > 0);
-  if (known === undefined) throw new UsageError(`there is no command '${words[0] ?? line[0]}'; praxis help lists all`);
+  const hint = suggestCommand(commands, words) || ';';
+  if (known === undefined)
+    throw new UsageError(`there is no command '${words[0] ?? line[0]}'${hint} praxis help lists all`);
   const begun = known.join(' ');
   const next = findGroup(commands, known).map(({ name }) => name.slice(begun.length + 1));
   const missing = words[known.length];
-  const problem = missing === undefined ? `'${begun}' is no whole command` : `'${begun}' has no command '${missing}'`;
-  throw new UsageError(`${problem}; it goes on with one of ${next.join(', ')}`);
+  if (missing === undefined)
+    throw new UsageError(`'${begun}' is no whole command; it goes on with one of ${next.join(', ')}`);
+  throw new UsageError(`'${begun}' has no command '${missing}'${hint} it goes on with one of ${next.join(', ')}`);
 }

@@ -1,7 +1,7 @@
 /** Whether the server has room for the connections that a node may open. */
 import { ConfigError } from '../base/config.ts';
-import type { Database } from './database.ts';
 import { sql } from './sql.ts';
+import type { Queryable } from './transaction.ts';
 
 interface Limits {
   readonly most: number;
@@ -16,7 +16,7 @@ interface Limits {
  * @param needed connections that this node may have open at once, as parts of PRAXIS_DATABASE_POOL and beside it
  * @throws ConfigError naming the limit that is lower
  */
-export async function requireConnections(database: Database, needed: number): Promise<void> {
+export async function requireConnections(database: Pick<Queryable, 'query'>, needed: number): Promise<void> {
   const [limits] = await database.query<Limits>(sql`
     SELECT current_setting('max_connections')::int AS most,
       current_setting('superuser_reserved_connections')::int

@@ -18,9 +18,16 @@ export async function openConnections(config: Config, log: Log): Promise<Connect
     const { startEmbeddedDatabase } = await import('./embedded-postgres.ts');
     return await startEmbeddedDatabase({ dataDir: path.resolve(config.dataDir), log });
   }
+  return { ...describeGivenDatabase(config), stop: async () => undefined };
+}
+
+/** Both roles of the database that DATABASE_URL names. */
+export function describeGivenDatabase(
+  config: Pick<Config, 'databaseUrl' | 'runtimeDatabaseUrl'>,
+): Pick<Connections, 'owner' | 'runtime'> {
   const owner = { url: config.databaseUrl };
   const runtime = config.runtimeDatabaseUrl
     ? { url: config.runtimeDatabaseUrl }
     : { ...owner, role: 'praxis_runtime' as const };
-  return { owner, runtime, stop: async () => undefined };
+  return { owner, runtime };
 }

@@ -3,7 +3,9 @@ import {
   type Application,
   type EmbeddedOptions,
   type EmbeddedPostgres,
+  type EmbeddedState,
   EnvironmentError,
+  lookAtEmbeddedPostgres,
   ServerError,
   startEmbeddedPostgres,
 } from '@praxis/embedded-postgres';
@@ -11,7 +13,7 @@ import { ConfigError } from '../base/config.ts';
 import { makeDataDirectory } from '../base/data-directory.ts';
 import { StartError } from '../base/start-error.ts';
 
-export type { EmbeddedPostgres } from '@praxis/embedded-postgres';
+export type { EmbeddedPostgres, EmbeddedState } from '@praxis/embedded-postgres';
 
 /** What the server and its operator's messages call us. */
 export const embeddedApplication: Application = {
@@ -31,6 +33,19 @@ export async function startEmbeddedDatabase(options: Omit<EmbeddedOptions, 'appl
     return await startEmbeddedPostgres({ ...options, application: embeddedApplication });
   } catch (cause) {
     if (cause instanceof EnvironmentError) throw new ConfigError(cause.message, { cause });
+    if (cause instanceof ServerError) throw new StartError(cause.message, { cause });
+    throw cause;
+  }
+}
+
+/**
+ * The server of the data directory, for who only looks.
+ * @throws StartError when the passwords of its roles cannot be read
+ */
+export function lookAtEmbeddedDatabase(dataDir: string): EmbeddedState {
+  try {
+    return lookAtEmbeddedPostgres({ application: embeddedApplication, dataDir });
+  } catch (cause) {
     if (cause instanceof ServerError) throw new StartError(cause.message, { cause });
     throw cause;
   }

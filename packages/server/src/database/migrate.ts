@@ -15,6 +15,7 @@ import { ConfigError } from '../base/config.ts';
 import type { Log } from '../base/log.ts';
 import { makeConnectionError } from './connection-fault.ts';
 import { buildClientConfig, type DatabaseConnection } from './connection-settings.ts';
+import { sql } from './sql.ts';
 import { isLockTimeout, isStartingUp } from './sqlstate.ts';
 import type { Queryable } from './transaction.ts';
 
@@ -64,14 +65,32 @@ export async function migrate(options: MigrateOptions): Promise<number[]> {
   try {
     const migrations = await reading;
     await requireServerVersion(client);
-    if ((await pendingOf(client, migrations)).length === 0) return [];
+    if ((await pendingOf(asQueryable(client), migrations)).length === 0) return [];
     // The session's end releases the lock, also when this process is killed.
     await client.query('SELECT pg_advisory_lock($1)', [lockKey]);
-    await options.verifyBefore?.({ query: async ({ text, values }) => (await client.query(text, [...values])).rows });
+    await options.verifyBefore?.(asQueryable(client));
     return await applyAll(client, migrations, options);
   } finally {
     await client.end();
   }
+}
+
+type Asking = Pick<Queryable, 'query'>;
+
+function asQueryable(client: pg.Client): Asking {
+  return { query: async ({ text, values }) => (await client.query(text, [...values])).rows };
+}
+
+/**
+ * The migrations that a database lacks, in order, for who only looks; `isNew`: it has none.
+ * @throws ConfigError as `migrate`
+ */
+export async function listPendingMigrations(
+  database: Asking,
+): Promise<{ readonly pending: readonly Migration[]; readonly isNew: boolean }> {
+  const migrations = await readMigrations();
+  const pending = await pendingOf(database, migrations);
+  return { pending, isNew: pending.length === migrations.length };
 }
 
 /** Longest wait for a server that starts, or recovers from a crash: a replay of its log ends by itself. */
@@ -146,7 +165,7 @@ async function applyAll(
       checksum text NOT NULL,
       applied_at timestamptz NOT NULL DEFAULT now()
     )`);
-  const pending = await pendingOf(client, migrations);
+  const pending = await pendingOf(asQueryable(client), migrations);
   for (const migration of pending) {
     if (migration.isOnline) await applyOnline(client, migration);
     else await applyWhenUnlocked(client, migration, options);
@@ -208,11 +227,11 @@ function makeFailure({ version, name }: Migration, consequence: string, cause: u
 }
 
 /** Migrations that the database lacks; checks those it has. */
-async function pendingOf(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
-  const exists = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('migration')");
-  if (exists.rowCount === 0) return [...migrations];
-  const { rows } = await client.query<{ version: number; name: string; checksum: string }>(
-    'SELECT version, name, checksum FROM migration ORDER BY version',
+async function pendingOf(database: Asking, migrations: readonly Migration[]): Promise<Migration[]> {
+  const exists = await database.query(sql`SELECT FROM pg_class WHERE oid = to_regclass('migration')`);
+  if (exists.length === 0) return [...migrations];
+  const rows = await database.query<{ version: number; name: string; checksum: string }>(
+    sql`SELECT version, name, checksum FROM migration ORDER BY version`,
   );
   for (const row of rows) {
     const known = migrations.find(({ version }) => version === row.version);

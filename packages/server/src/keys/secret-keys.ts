@@ -49,6 +49,16 @@ export function readSecretKeys(config: KeyConfig): GivenKeys {
   return { current, others: next === undefined ? previous : [next, ...previous], next, place: file, file };
 }
 
+/**
+ * The same for who only looks: no file is made. Undefined: there is no key yet, and no database that needs one.
+ * @throws ConfigError, StartError as `readSecretKeys`
+ */
+export function lookAtSecretKeys(config: KeyConfig): GivenKeys | undefined {
+  const directory = path.resolve(config.dataDir);
+  const isMade = ['postgres', 'secret.key'].some((name) => existsSync(path.join(directory, name)));
+  return config.secretKey === '' && config.databaseUrl === '' && !isMade ? undefined : readSecretKeys(config);
+}
+
 /** Where a new key waits until the database belongs to it. */
 export function buildNextPath(file: string): string {
   return `${file}.next`;

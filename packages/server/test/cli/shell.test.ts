@@ -39,9 +39,43 @@ test('what is no command is told where it leaves the ones that there are', async
     product: "'product' is no whole command; it goes on with one of create",
     'product paint': "'product' has no command 'paint'; it goes on with one of create",
     'legacy sunset': "'legacy sunset' is no whole command; it goes on with one of show, set, clear",
+    docter: "there is no command 'docter': did you mean doctor? praxis help lists all",
+    'frim list': "there is no command 'frim': did you mean firm list? praxis help lists all",
+    'help docter': "there is no command 'docter': did you mean doctor? praxis help lists all",
+    'legacy sunst show':
+      "'legacy' has no command 'sunst': did you mean legacy sunset show? it goes on with one of report, migrate, sunset show, sunset set, sunset clear, brown-out list, brown-out add, brown-out remove",
   };
   for (const [line, message] of Object.entries(refusals))
     assert.deepEqual(await run(...line.split(' ')), { status: 2, stdout: '', stderr: `praxis: ${message}\n` });
+});
+
+test('options, values and settings that are misspelt are told what was meant', async () => {
+  const option = await run('firm', 'list', '--enviroment', 'sandbox');
+  assert.equal(option.status, 2);
+  assert.match(
+    option.stderr,
+    /^praxis: Unknown option '--enviroment': did you mean --environment\? usage: praxis firm /,
+  );
+  const value = await run('completion', 'bsh');
+  assert.deepEqual(value, {
+    status: 2,
+    stdout: '',
+    stderr: "praxis: SHELL must be one of bash, zsh, not 'bsh': did you mean bash?\n",
+  });
+  for (const [name, text] of [
+    ['PRAXIS_PROT', 'PRAXIS_PROT is not a setting: did you mean PRAXIS_PORT? docs/operate/settings.md lists them'],
+    ['PRAXIS_COLOUR', 'PRAXIS_COLOUR is not a setting; docs/operate/settings.md lists them'],
+  ] as const)
+    assert.deepEqual(await runPraxis({ [name]: '1' }, 'firm', 'list'), {
+      status: 2,
+      stdout: '',
+      stderr: `praxis: ${text}\n`,
+    });
+  const level = await runPraxis({ PRAXIS_LOG_LEVEL: 'warm' }, 'firm', 'list');
+  assert.equal(
+    level.stderr,
+    'praxis: PRAXIS_LOG_LEVEL must be one of trace, debug, info, warn, error, silent: did you mean warn?\n',
+  );
 });
 
 test('bash completes groups, commands, options and their values', async () => {

@@ -13,7 +13,7 @@ export interface Proxies {
 }
 
 /** Names that stand for ranges, as Fastify takes them. */
-const namedRanges: Readonly<Record<string, readonly string[]>> = {
+export const namedRanges: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.1/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
