@@ -3,12 +3,15 @@
  * to the addresses that were checked when the connection was made, so a kept connection leads nowhere that a new one could
  * not. TLS sessions are not remembered (docs/decisions/0312).
  */
+import type { AgentOptions, Agent as PlainAgent } from 'node:http';
 import { Agent, type RequestOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 
 export interface KeptConnections {
   /** @internal for `requestPinned` */
   readonly agent: Agent;
+  /** @internal For http, which only this machine speaks. @param make makes it when it is asked for first: few processes have a use for it */
+  openPlain(make: (options: AgentOptions) => PlainAgent): PlainAgent;
   /** Closes all. Messages that are sent end with the words of a connection that was closed. */
   close(): void;
 }
@@ -27,13 +30,33 @@ const idleMax = 256;
 
 /** Opens none until a message is sent. Idle ones keep no process alive. */
 export function openKeptConnections(): KeptConnections {
-  const agent = new Agent({
+  const options = {
     keepAlive: true,
-    maxCachedSessions: 0,
     maxFreeSockets: idleOfEndpointMax,
     scheduling: 'lifo',
     timeout: idleMsMax,
-  });
+  } as const;
+  const agent = new Agent({ ...options, maxCachedSessions: 0 });
+  let plain: PlainAgent | undefined;
+  keepFor(agent);
+  return {
+    agent,
+    openPlain(make) {
+      if (plain === undefined) {
+        plain = make(options);
+        keepFor(plain);
+      }
+      return plain;
+    },
+    close() {
+      agent.destroy();
+      plain?.destroy();
+    },
+  };
+}
+
+/** Has the agent keep connections by the addresses that they were pinned to, not for long, and not too many. */
+function keepFor(agent: PlainAgent): void {
   const firstUse = new WeakMap<Duplex, number>();
   const getName = agent.getName.bind(agent);
   agent.getName = (options?: PinnedRequestOptions): string => `${getName(options)}:${options?.pinnedTo}`;
@@ -47,5 +70,4 @@ export function openKeptConnections(): KeptConnections {
     if (nowMs - firstMs > ageMsMax || idle >= idleMax) return false;
     return typeof keep === 'function' && Reflect.apply(keep, agent, [socket]) === true;
   });
-  return { agent, close: () => agent.destroy() };
 }

@@ -4,8 +4,14 @@
  * TLS always verified, no redirects, no proxies, no cookies, no TLS session of another connection (docs/decisions/0311), and
  * limits on the bytes of answer and headers.
  */
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
-import { type Agent, request as requestByTls } from 'node:https';
+import type {
+  ClientRequest,
+  IncomingHttpHeaders,
+  IncomingMessage,
+  Agent as PlainAgent,
+  RequestOptions,
+} from 'node:http';
+import { request as requestByTls } from 'node:https';
 import { isIP, type TcpSocketConnectOpts } from 'node:net';
 import type { KeptConnections, PinnedRequestOptions } from './kept-connections.ts';
 import { OutboundError, refuseTarget } from './outbound-error.ts';
@@ -18,7 +24,7 @@ export interface PinnedRequest {
   readonly body?: Buffer;
   /** Bytes that are read, of headers, body and all that comes between them. */
   readonly answerBytesMax: number;
-  /** Connections that may be used again, of https alone; without them each request has one of its own. */
+  /** Connections that may be used again; without them each request has one of its own. */
   readonly connections?: KeptConnections | undefined;
   /** Ends the request, and the reading of its answer. */
   readonly signal: AbortSignal;
@@ -46,8 +52,9 @@ const connectTimeoutMs = 3_000;
 export async function requestPinned(target: Target, request: PinnedRequest): Promise<Answer> {
   const isTls = target.url.protocol === 'https:';
   // To import it loads a client of WebSockets as well, which few processes have a use for.
-  const open = isTls ? requestByTls : (await import('node:http')).request;
-  const send = async (agent: Agent | false): Promise<Answer | 'stale'> => {
+  const plain = isTls ? undefined : await import('node:http');
+  const open = plain?.request ?? requestByTls;
+  const send = async (agent: PlainAgent | false): Promise<Answer | 'stale'> => {
     const sent = open(target.url, { ...optionsOf(target, request), agent });
     try {
       return await answerOf(sent, request);
@@ -58,7 +65,11 @@ export async function requestPinned(target: Target, request: PinnedRequest): Pro
       sent.destroy();
     }
   };
-  const answer = await send((isTls && request.connections?.agent) || false);
+  const kept =
+    plain === undefined
+      ? request.connections?.agent
+      : request.connections?.openPlain((options) => new plain.Agent(options));
+  const answer = await send(kept ?? false);
   if (answer !== 'stale') return answer;
   const again = await send(false);
   return again === 'stale' ? refuseTarget('cannot be reached') : again;

@@ -28,7 +28,7 @@ export interface SignedMessage extends SignedContent {
 }
 
 export interface OutboundOptions extends TargetOptions {
-  /** Connections that messages of https share, one after the other; without them each message has one of its own. */
+  /** Connections that messages share, one after the other; without them each message has one of its own. */
   readonly connections?: KeptConnections;
   /** Gives the message up. */
   readonly signal?: AbortSignal;

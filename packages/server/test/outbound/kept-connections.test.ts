@@ -1,5 +1,6 @@
 /** Connections that are used again: only where the host has the same checked addresses, and by nobody's leave but the host's. */
 import assert from 'node:assert/strict';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import test, { after } from 'node:test';
@@ -135,4 +136,27 @@ test('a message that finds its connection closed is sent again by a new one, onc
 test('messages to one endpoint share a connection, each judged by itself', async () => {
   assert.deepEqual(await postAll(['/ok', '/ok', '/ok']), [done, done, done]);
   assert.deepEqual(asked, ['1 /ok', '1 /ok', '1 /ok']);
+});
+
+test('http, which only this machine speaks, keeps connections by the same rules', async () => {
+  const ports: (number | undefined)[] = [];
+  const plain = createPlainServer((request, reply) => {
+    ports.push(request.socket.remotePort);
+    request
+      .resume()
+      .once('end', () => reply.writeHead(204, request.url === '/close' ? { connection: 'close' } : {}).end());
+  });
+  await new Promise((resolve) => plain.listen(0, '127.0.0.1', () => resolve(undefined)));
+  const connections = openKeptConnections();
+  for (const path of ['/ok', '/close', '/ok']) {
+    const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}${path}`;
+    assert.deepEqual(await postSigned({ ...message, url }, { loopback: true, connections }), done);
+  }
+  const url = `http://127.0.0.1:${(plain.address() as AddressInfo).port}/ok`;
+  assert.equal((await postSigned({ ...message, url }, { loopback: false, connections })).kind, 'unreachable');
+  connections.close();
+  plain.close();
+  assert.equal(ports.length, 3);
+  assert.equal(ports[0], ports[1]);
+  assert.notEqual(ports[1], ports[2]);
 });
