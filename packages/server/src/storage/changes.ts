@@ -45,6 +45,8 @@ export interface ChangesPage {
   readonly types: readonly string[] | undefined;
   /** Types of which the version before each change is wanted with its content. */
   readonly comparedTypes: readonly string[];
+  /** Nobody asks whether there are later versions: `isSuperseded` is false of all. */
+  readonly withoutLater?: boolean;
 }
 
 /** A version, and what was before it. */
@@ -110,7 +112,7 @@ function isOfKey(version: Sql, firm: number, vid: Sql): Sql {
  * bounds of the order are one comparison each, so the index serves both.
  */
 function buildChangesStatement({ firm, application }: TenantScope, page: ChangesPage): Sql {
-  const { after, limit, types, comparedTypes } = page;
+  const { after, limit, types, comparedTypes, withoutLater = false } = page;
   const wanted = types === undefined ? null : encodeIntegerArray(types.map(getTypeNumber));
   const compared = encodeIntegerArray(comparedTypes.map(getTypeNumber));
   return sql`
@@ -126,7 +128,7 @@ function buildChangesStatement({ firm, application }: TenantScope, page: Changes
       SELECT w.epoch AS at_epoch, w.xid::text, w.seq, w.rtype, w.id, w.vid, w.lu, w.deleted, w.wanted, w.nth, w.walked,
         CASE WHEN w.wanted THEN (SELECT c.content FROM resource_version c WHERE ${isOfKey(sql`c`, firm, sql`w.vid`)}) END AS content,
         b.deleted AS was_deleted, b.lu AS was_lu, b.content AS was,
-        (SELECT true FROM resource_version s WHERE ${isOfKey(sql`s`, firm, sql`w.vid + 1`)}) IS NOT NULL AS superseded
+        ${withoutLater ? sql`false` : sql`(SELECT true FROM resource_version s WHERE ${isOfKey(sql`s`, firm, sql`w.vid + 1`)}) IS NOT NULL`} AS superseded
       FROM (
         SELECT v.epoch, v.xid, v.seq, v.rtype, v.id, v.vid, v.lu, v.content IS NULL AS deleted,
           COALESCE(v.rtype = ANY (${wanted}::smallint[]), true) AS wanted,

@@ -177,6 +177,21 @@ test('inside the functions that note what is imported every statement on a tenan
   for (const [, part] of touching) assert.match(part, /\bfirm = in_firm\b|\bVALUES \(in_firm\b/, part);
 });
 
+test('inside the functions of events every statement on a table of subscriptions names the firm', async () => {
+  const sources = await owner.query<{ name: string; text: string }>(
+    sql`SELECT proname::text AS name, prosrc AS text FROM pg_proc WHERE proname IN ('praxis_admit_events', 'praxis_note_delivered') ORDER BY 1`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { name, text } of sources)
+    for (const part of text.split(';').map((each) => each.replaceAll(/\s+/g, ' '))) {
+      const tables = part.match(/\b(?:INTO|FROM|JOIN|UPDATE) subscription(?:_\w+)?\b/g) ?? [];
+      counts[name] = (counts[name] ?? 0) + tables.length;
+      const firms = part.match(/\bfirm = in_firm\b|\b(?:SELECT|VALUES) \(?in_firm\b/g) ?? [];
+      assert.equal(firms.length >= tables.length, true, part);
+    }
+  assert.deepEqual(counts, { praxis_admit_events: 8, praxis_note_delivered: 3 });
+});
+
 test('inside the write function every statement on a tenant table names the firm', async () => {
   const [source] = await owner.query<{ text: string }>(
     sql`SELECT prosrc AS text FROM pg_proc WHERE proname = 'praxis_write_resources'`,

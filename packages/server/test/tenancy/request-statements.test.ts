@@ -142,7 +142,8 @@ function tablesOf({ text }: Sql): string[] {
   return [...text.matchAll(named)].map(([, table]) => table ?? '');
 }
 
-const writing = /\bpraxis_(?:(?:write|create)_resources|note_import|note_appointments|occupy)\b/;
+const writing =
+  /\bpraxis_(?:(?:write|create)_resources|note_import|note_appointments|occupy|admit_events|note_delivered)\b/;
 const writes = ({ statement }: Recorded): boolean => writing.test(statement.text);
 const touching = recorded.slice(started).filter((each) => tablesOf(each.statement).length > 0 || writes(each));
 

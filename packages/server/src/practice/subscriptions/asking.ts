@@ -17,8 +17,8 @@ export function openAsking(database: Pick<Database, 'listen'>, channel: string) 
     forget(): void {
       isAsked = false;
     },
-    /** Hears of notifications from now on; those before are done with. */
-    async begin(): Promise<void> {
+    /** Hears of notifications from now on; those before are done with. @returns whether there were any */
+    async begin(): Promise<boolean> {
       listening ??= database.listen(channel, ask);
       try {
         await listening;
@@ -26,7 +26,9 @@ export function openAsking(database: Pick<Database, 'listen'>, channel: string) 
         listening = undefined; // the next look tries again
         throw error;
       }
+      const wasAsked = isAsked;
       isAsked = false;
+      return wasAsked;
     },
     /** Resolves at a notification since `begin`. */
     wait: (signal: AbortSignal) =>

@@ -2,7 +2,8 @@
 import type { Database, Queryable } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import type { MessageOutcome } from '../../outbound/webhook.ts';
-import { encodeIntegerArray } from '../../storage/index-arrays.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import { never } from './due.ts';
 import type { NotificationType } from './notification.ts';
 import type { SubscriptionState } from './store.ts';
 
@@ -115,35 +116,61 @@ async function keepWith<Row extends object>(
 }
 
 /** Which events were delivered. */
-interface Delivered {
+export interface Delivered {
   readonly from: number;
   readonly until: number;
   readonly nowMs: number;
 }
 
+/** What there is to do after a delivery. */
+export interface Noted {
+  /** More events, or something else. */
+  readonly hasMore: boolean;
+  /** Others may take it. */
+  readonly isGivenBack: boolean;
+}
+
 /**
- * Notes that the endpoint accepted the events up to `until`, and keeps the attempt. Where events are to be told again since the state
- * was read, nothing is noted.
+ * Notes that the endpoint accepted the events up to `until`, keeps the attempt, and gives the subscription back where nothing is left
+ * and the process may: all or nothing. Where events are to be told again since the state was read, nothing is noted.
  * @param attempt absent: no message was sent for it
- * @returns true: there are more, or something else has changed
+ * @returns undefined: something has changed
  */
 export async function noteDelivered(
   database: Database,
   firm: number,
   { id, replays }: Pick<SubscriptionState, 'id' | 'replays'>,
-  { from, until, nowMs }: Delivered,
+  { from, until, nowMs, mayGiveBack }: Delivered & { readonly mayGiveBack: boolean },
   attempt: DeliveryAttempt | undefined,
-): Promise<boolean> {
-  const change = sql`
-    UPDATE subscription SET delivered = ${until}, ${until === from ? sql.empty : sql`batch_end = NULL, lane_places = NULL,`} sent = ${nowMs},
-      failing = NULL, retry = NULL, attempts = 0, tries = GREATEST(tries, ${attempt?.number ?? 0})
-    WHERE firm = ${firm} AND id = ${id} AND delivered = ${from} AND replays = ${replays} AND status = 'active'
-    RETURNING events > delivered AS "hasMore"`;
-  const [row] =
-    attempt === undefined
-      ? await database.forFirm(firm).query<{ hasMore: boolean }>(change)
-      : await keepWith<{ hasMore: boolean }>(database, firm, id, { attempt }, change);
-  return row?.hasMore ?? true;
+): Promise<Noted | undefined> {
+  const [noted] = await database.forFirm(firm).query<Noted>(sql`
+    SELECT has_more AS "hasMore", is_released AS "isGivenBack" FROM praxis_note_delivered(
+      in_firm => ${firm}, in_id => ${id}, in_replays => ${replays}, in_from => ${from}, in_until => ${until}, in_now => ${nowMs},
+      in_release => ${mayGiveBack ? 't' : 'f'}, in_never => ${never}, in_may_be_lost => 't', in_place => ${attempt === undefined ? null : attempt.number % attemptsMax},
+      in_number => ${attempt?.number ?? null}, in_kind => ${attempt?.kind ?? null}, in_at => ${attempt?.atMs ?? null},
+      in_took => ${attempt?.tookMs ?? null}, in_first => ${attempt?.firstEvent ?? null}, in_last => ${attempt?.lastEvent ?? null},
+      in_status => ${attempt?.status ?? null}, in_reason => ${attempt?.reason ?? null})`);
+  return noted;
+}
+
+/** A notification that was accepted, of a subscription that the process holds and has nothing else to do for. */
+export interface Accepted extends Delivered, Pick<SubscriptionState, 'id' | 'replays'> {
+  readonly attempt: DeliveryAttempt;
+}
+
+/** What was accepted, as `praxis_admit_events` takes it. */
+export function encodeAccepted(accepted: readonly Accepted[]): Sql {
+  const list = (read: (each: Accepted) => number): string => encodeIntegerArray(accepted.map(read));
+  return sql`
+      in_never => ${never}, in_done => ${encodeTextArray(accepted.map(({ id }) => id))}::text[],
+      in_done_replays => ${list(({ replays }) => replays)}::int[], in_done_from => ${list(({ from }) => from)}::bigint[],
+      in_done_until => ${list(({ until }) => until)}::bigint[], in_done_now => ${list(({ nowMs }) => nowMs)}::bigint[],
+      in_done_place => ${list(({ attempt }) => attempt.number % attemptsMax)}::smallint[],
+      in_done_number => ${list(({ attempt }) => attempt.number)}::bigint[], in_done_at => ${list(({ attempt }) => attempt.atMs)}::bigint[],
+      in_done_took => ${list(({ attempt }) => attempt.tookMs)}::int[],
+      in_done_first => ${list(({ from, attempt }) => attempt.firstEvent ?? from)}::bigint[],
+      in_done_last => ${list(({ until, attempt }) => attempt.lastEvent ?? until)}::bigint[],
+      in_done_status => ${list(({ attempt }) => attempt.status ?? 0)}::smallint[]`;
 }
 
 /**

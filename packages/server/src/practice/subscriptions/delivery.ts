@@ -9,34 +9,31 @@ import type { InteractionContext } from '../../engine/context.ts';
 import { jobLimits } from '../../limits/budgets.ts';
 import { getTypeName } from '../../storage/rows.ts';
 import type { FeatureServices } from '../feature.ts';
-import type { RecentRights } from './acting.ts';
-import {
-  computeAskedMs,
-  computePauseMs,
-  computeWindowMs,
-  type DeliveryAttempt,
-  describeOutcome,
-  handshakesMax,
-  keepAttempt,
-  noteAttempt,
-  noteBatch,
-  noteDelivered,
-  noteFailed,
-  noteLane,
-} from './attempts.ts';
+import type { Admitted } from './admitting/keeping.ts';
+import { computeWindowMs, handshakesMax, keepAttempt, noteBatch, noteLane } from './attempts.ts';
 import { type DueSubscription, releaseDue } from './due.ts';
-import { type Batch, type LaneRoom, runLanes, type Told, windowMax, withLanes } from './lanes.ts';
-import { reasonTexts, storeStatus } from './lifecycle.ts';
-import { isAccepted, type Sending, send, type Tried } from './message.ts';
+import { type Batch, computeShape, runLanes, type Told, windowMax, withLanes } from './lanes.ts';
+import { storeStatus } from './lifecycle.ts';
+import { isAccepted, send, type Tried } from './message.ts';
 import { type ShownEvent, showEvents } from './notification.ts';
+import {
+  type Attended,
+  endSubscription,
+  getFirmPlace,
+  type Next,
+  noteAccepted,
+  noteFailure,
+  noteFailures,
+  tellRecovered,
+} from './outcomes.ts';
 import { eventsKeptMs } from './retention.ts';
 import { noteUnbound } from './sockets/binding-store.ts';
-import { type Binding, type Bindings, closeCodes } from './sockets/bindings.ts';
+import type { Binding, Bindings } from './sockets/bindings.ts';
 import {
   activate,
-  type EndReason,
   endRun,
   listOwnEvents,
+  requireRights,
   type SubscriptionEvent,
   type SubscriptionState,
   stateColumns,
@@ -46,49 +43,34 @@ import {
 /** Notifications that one subscription gets before others have their turn. */
 const turnsMax = 10;
 
-/** Attempts in a row that failed before the resource says so: a single one is nobody's concern. */
-const toldAttempts = 2;
-
-/** A subscription that is being attended to. */
-interface Attended extends Sending {
-  readonly rights: RecentRights;
-  readonly room: LaneRoom;
-}
-
-/** Whether there may be more to do for it at once. */
-type Next = 'more' | 'nothing';
-
 /** How notifications are sent, and under which rights. */
-export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections' | 'room'> {
-  /** Whether another process may have taken the subscription meanwhile: it is no longer for this one to give it back. */
-  readonly isLost: () => boolean;
+export interface Sender extends Pick<Attended, 'rights' | 'signal' | 'connections' | 'room' | 'isLost' | 'noting'> {
   readonly bindings: Bindings | undefined;
 }
 
-/** Does what is due, and notes when something is next. When the signal tells that the process stops, the rest is left to others. */
-export async function attend(services: FeatureServices, due: DueSubscription, sender: Sender): Promise<void> {
-  const { signal, isLost } = sender;
-  const { database, clock } = services;
+/**
+ * Does what is due, and notes when something is next. When the signal tells that the process stops, the rest is left to others.
+ * @param admitted what is told first, as it was admitted
+ * @returns whether all was done, and nothing is due for it before its time
+ */
+export async function attend(
+  services: FeatureServices,
+  due: DueSubscription,
+  { bindings, ...sender }: Sender,
+  admitted?: Admitted,
+): Promise<boolean> {
   let next: Next = 'more';
-  for (let turn = 1; next === 'more' && turn <= turnsMax && !signal.aborted; turn += 1) {
-    const state = await readState(services, due);
-    const { rights, connections, room, bindings } = sender;
-    next =
-      state === undefined
-        ? 'nothing'
-        : await attendWithRights({
-            services,
-            due,
-            state,
-            rights,
-            signal,
-            connections,
-            room,
-            tries: { last: state.tries },
-            binding: state.definition.endpoint === undefined ? bindings?.find(due.firm, due.id) : undefined,
-          });
+  for (let turn = 1; next === 'more' && turn <= turnsMax && !sender.signal.aborted; turn += 1) {
+    const first = turn === 1 ? admitted : undefined;
+    const state = first?.state ?? (await readState(services, due));
+    if (state === undefined) break;
+    const binding = state.definition.endpoint === undefined ? bindings?.find(due.firm, due.id) : undefined;
+    const attended = { ...sender, services, due, state, tries: { last: state.tries }, binding, admitted: first };
+    next = await attendWithRights(attended);
   }
-  if (!isLost()) await releaseDue(database, due.firm, due.id, clock.now());
+  if (next !== 'given-back' && !sender.isLost())
+    await releaseDue(services.database, due.firm, due.id, services.clock.now());
+  return next === 'given-back';
 }
 
 async function readState(
@@ -120,39 +102,23 @@ async function attendOnce(attended: Attended): Promise<Next> {
   const { status, definition, policy, retryMs } = state;
   const nowMs = services.clock.now();
   if (status === 'off') return 'nothing';
-  if (state.suspended) return await end(attended, 'off', 'suspended');
-  if (definition.endMs !== undefined && definition.endMs <= nowMs) return await end(attended, 'off', 'end');
+  if (state.suspended) return await endSubscription(attended, 'off', 'suspended');
+  if (definition.endMs !== undefined && definition.endMs <= nowMs) return await endSubscription(attended, 'off', 'end');
   if (status === 'error') return await forgetWaiting(attended);
   if (retryMs !== null && retryMs > nowMs) return 'nothing';
   const recent = await rights.open(subscriberOf(attended));
   const isOfRun = status === 'active' && recent?.policy.fingerprint === policy;
   const context = isOfRun ? recent : await rights.openNow(subscriberOf(attended));
-  if (context === undefined) return await end(attended, 'error', 'rights-changed');
+  if (context === undefined) return await endSubscription(attended, 'error', 'rights-changed');
   if (status !== 'requested') {
-    if (policy === unsearchable) return await end(attended, 'error', 'unsearchable');
-    if (context.policy.fingerprint !== policy) return await end(attended, 'error', 'rights-changed');
+    if (policy === unsearchable) return await endSubscription(attended, 'error', 'unsearchable');
+    if (context.policy.fingerprint !== policy) return await endSubscription(attended, 'error', 'rights-changed');
   }
   if (definition.endpoint === undefined && binding === undefined) return await leaveWaiting(attended);
   if (status === 'requested') return await shakeHands(attended, context);
   if (binding?.isGreeted === false) return await greet(attended, context, binding);
   if (state.events > state.delivered) return await deliver(attended, context);
   return await beat(attended, context);
-}
-
-/** @param last the attempt for which it ends */
-async function end(
-  { services, due, state, binding }: Attended,
-  status: 'error' | 'off',
-  reason: EndReason,
-  last?: DeliveryAttempt,
-): Promise<Next> {
-  const keepsEvents = reason === 'undeliverable';
-  const nowMs = services.clock.now();
-  const kept = last === undefined ? [] : keepAttempt(due.firm, state.id, last);
-  const changes = [...kept, ...endRun(due.firm, state.id, { status, reason, keepsEvents }, nowMs)];
-  await storeStatus(services, placeOf(due), state, { status, error: reasonTexts[reason] }, changes);
-  binding?.socket.close(closeCodes.subscriptionEnded, `Subscription/${state.id} ${reason}`);
-  return 'nothing';
 }
 
 /** No client is bound: what there is to send waits for one, as long as an endpoint may fail. */
@@ -163,7 +129,7 @@ async function leaveWaiting(attended: Attended): Promise<Next> {
   const nowMs = services.clock.now();
   const untilMs = (failingMs ?? nowMs) + computeWindowMs(services.deliveryPauseMs);
   if (untilMs <= nowMs)
-    return await end(attended, 'error', status === 'requested' ? 'handshake-failed' : 'undeliverable');
+    return await endSubscription(attended, 'error', status === 'requested' ? 'handshake-failed' : 'undeliverable');
   await services.database.transaction(due.firm, (tx) => noteUnbound(tx, due.firm, state.id, { nowMs, untilMs }));
   return 'nothing';
 }
@@ -174,9 +140,9 @@ async function greet(attended: Attended, context: InteractionContext, binding: B
   const nowMs = services.clock.now();
   const tried = await send(attended, context, { type: 'handshake', id: '', nowMs }, []);
   if (signal.aborted) return 'nothing';
-  if (!isAccepted(tried)) return await fail(attended, tried);
+  if (!isAccepted(tried)) return await noteFailure(attended, tried);
   binding.isGreeted = true;
-  return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
+  return await noteAccepted(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
 }
 
 /** What was kept for a subscriber who did not come back. */
@@ -205,15 +171,11 @@ async function shakeHands(attended: Attended, context: InteractionContext): Prom
     if (attended.binding !== undefined) attended.binding.isGreeted = true;
     const kept = keepAttempt(due.firm, state.id, tried.attempt);
     const changes = [...kept, ...activate(due.firm, state.id, context.policy.fingerprint, nowMs)];
-    return (await storeStatus(services, placeOf(due), state, { status: 'active' }, changes)) ? 'more' : 'nothing';
+    return (await storeStatus(services, getFirmPlace(due), state, { status: 'active' }, changes)) ? 'more' : 'nothing';
   }
   if (attended.binding === undefined && state.attempts + 1 >= handshakesMax)
-    return await end(attended, 'error', 'handshake-failed', tried.attempt);
-  return await fail(attended, tried);
-}
-
-function placeOf({ firm: id, environment, prefix }: DueSubscription) {
-  return { id, environment, prefix };
+    return await endSubscription(attended, 'error', 'handshake-failed', tried.attempt);
+  return await noteFailure(attended, tried);
 }
 
 async function beat(attended: Attended, context: InteractionContext): Promise<Next> {
@@ -223,8 +185,8 @@ async function beat(attended: Attended, context: InteractionContext): Promise<Ne
   if (heartbeatSeconds === undefined || state.sentMs + heartbeatSeconds * 1000 > nowMs) return 'nothing';
   const tried = await send(attended, context, { type: 'heartbeat', id: `hb_${state.id}_${nowMs}`, nowMs }, []);
   if (signal.aborted) return 'nothing';
-  if (!isAccepted(tried)) return await fail(attended, tried);
-  return await succeed(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
+  if (!isAccepted(tried)) return await noteFailure(attended, tried);
+  return await noteAccepted(attended, { from: state.delivered, until: state.delivered, nowMs }, tried.attempt);
 }
 
 /**
@@ -235,15 +197,13 @@ async function deliver(attended: Attended, context: InteractionContext): Promise
   const { services, due, state, signal } = attended;
   const { delivered: from, batchEnd } = state;
   const query = services.database.forFirm(due.firm);
-  const { max, lanes } = computeShape(state);
+  const { max, lanes } = computeShape(state.definition);
   const isNoted = batchEnd !== null;
   const until = batchEnd ?? Math.min(from + (lanes > 1 ? windowMax(lanes, max) : max), state.events);
   const begun = lanes > 1 ? Array.from({ length: lanes }, () => from) : null;
   const places = isNoted ? state.lanePlaces : begun;
   if (!isNoted && !(await noteBatch(query, due.firm, state, until, places))) return 'nothing';
-  const nowMs = services.clock.now();
-  const wanted = { from: from + 1, until, limit: until - from };
-  const events = await listOwnEvents(services.store, context.scope, state.id, wanted);
+  const { events, nowMs } = await readEvents(attended, context, from + 1, until);
   if (places !== null) return await deliverInLanes(attended, context, { from, until, nowMs, events, places, max });
   const message = await showMessage(attended, context, events);
   const { shown } = message;
@@ -253,16 +213,33 @@ async function deliver(attended: Attended, context: InteractionContext): Promise
     return (await noteBatch(query, due.firm, { ...state, batchEnd: until }, last, null)) ? 'more' : 'nothing';
   const tried = await tell(attended, message, `${from + 1}-${last}`, nowMs);
   if (signal.aborted) return 'nothing';
-  if (tried !== undefined && !isAccepted(tried)) return await fail(attended, tried);
-  return await succeed(attended, { from, until: last, nowMs: services.clock.now() }, tried?.attempt);
+  if (tried !== undefined && !isAccepted(tried)) return await noteFailure(attended, tried);
+  return await noteAccepted(attended, { from, until: last, nowMs: services.clock.now() }, tried?.attempt);
 }
 
-/** Events of a notification, and lanes: R4's own criteria send one resource a request, or say that something has changed, however much. */
-function computeShape({ definition: { topic, endpoint, content, maxCount, ...definition } }: SubscriptionState) {
-  // A socket takes one text at a time.
-  const concurrency = endpoint === undefined ? 1 : (definition.concurrency ?? 1);
-  if (topic !== undefined) return { max: maxCount, lanes: concurrency };
-  return content === 'empty' ? { max: maxCount, lanes: 1 } : { max: 1, lanes: concurrency };
+/** What may pass between the moment of the rights that an admission saw and the first byte that is sent by them, in ms. */
+const admittedMaxMs = 100;
+
+/**
+ * The events, and the moment of the rights that they are told by. Those that were just admitted are known: it is asked again whether the
+ * rights are the same, where the admission took long, or saw other ones.
+ */
+async function readEvents(
+  { services: { store, clock }, state: { id }, admitted }: Attended,
+  { scope }: InteractionContext,
+  from: number,
+  until: number,
+): Promise<{ readonly events: readonly SubscriptionEvent[]; readonly nowMs: number }> {
+  const nowMs = clock.now();
+  if (admitted === undefined) {
+    const events = await listOwnEvents(store, scope, id, { from, until, limit: until - from + 1 });
+    return { events, nowMs };
+  }
+  const { events, rights } = admitted;
+  if (rights.epoch === scope.epoch && nowMs - rights.nowMs <= admittedMaxMs && nowMs >= rights.nowMs)
+    return { events, nowMs: rights.nowMs };
+  await requireRights(store, scope);
+  return { events, nowMs };
 }
 
 /** What a notification is about to say, and under which rights. */
@@ -274,12 +251,12 @@ interface ShownMessage {
 }
 
 async function showMessage(
-  { state: { id, definition } }: Attended,
+  { state: { id, definition }, admitted }: Attended,
   context: InteractionContext,
   events: readonly SubscriptionEvent[],
 ): Promise<ShownMessage> {
   const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id, versionId: '' });
-  return { context, audit, shown: await showEvents(audit.inside, events, definition.content) };
+  return { context, audit, shown: await showEvents(audit.inside, events, definition.content, admitted?.versions) };
 }
 
 /**
@@ -338,61 +315,7 @@ async function deliverInLanes(
   if (signal.aborted) return 'nothing';
   if (hasMoved) await tellRecovered(attended);
   const now = hasMoved ? { ...attended, state: { ...state, attempts: 0, failingMs: null } } : attended;
-  if (failed.length > 0) return await failMany(now, failed);
+  if (failed.length > 0) return await noteFailures(now, failed);
   if (!isDone) return hasMoved ? 'more' : 'nothing';
-  return await succeed(now, { from, until, nowMs: services.clock.now() }, undefined);
-}
-
-/** Each attempt is kept; that which says most decides what is next. */
-async function failMany(attended: Attended, failed: readonly Tried[]): Promise<Next> {
-  const { services, due, state } = attended;
-  const weigh = ({ outcome }: Tried): number => {
-    if (outcome.kind !== 'answered') return 0;
-    return outcome.status === 410 ? Number.MAX_SAFE_INTEGER : (outcome.retryAfterSeconds ?? 0);
-  };
-  const [worst, ...others] = failed.toSorted((left, right) => weigh(right) - weigh(left));
-  for (const { attempt } of others) await noteAttempt(services.database, due.firm, state, attempt);
-  return worst === undefined ? 'nothing' : await fail(attended, worst);
-}
-
-async function succeed(
-  attended: Attended,
-  delivered: Parameters<typeof noteDelivered>[3],
-  attempt: DeliveryAttempt | undefined,
-): Promise<Next> {
-  const { services, due, state } = attended;
-  const hasMore = await noteDelivered(services.database, due.firm, state, delivered, attempt);
-  await tellRecovered(attended);
-  return hasMore ? 'more' : 'nothing';
-}
-
-/** The resource says no longer that its endpoint fails. */
-async function tellRecovered({ services, due, state }: Attended): Promise<void> {
-  if (state.attempts >= toldAttempts) await storeStatus(services, placeOf(due), state, { status: 'active' }, []);
-}
-
-/** Notes the failure and when to try again; 410 and the end of the time for that end the run. */
-async function fail(attended: Attended, { outcome, attempt }: Tried): Promise<Next> {
-  const { services, due, state, binding } = attended;
-  if (binding !== undefined) {
-    // The events wait for the next client: one that reads too slowly, or not at all, holds nothing of this process.
-    binding.socket.close(closeCodes.notTaken, `Subscription/${state.id}: a notification was not taken in time`);
-    await noteAttempt(services.database, due.firm, state, attempt);
-    return 'nothing';
-  }
-  const nowMs = services.clock.now();
-  const { deliveryPauseMs: firstMs } = services;
-  if (outcome.kind === 'answered' && outcome.status === 410) return await end(attended, 'off', 'gone', attempt);
-  const failingMs = state.failingMs ?? nowMs;
-  if (state.status === 'active' && nowMs - failingMs >= computeWindowMs(firstMs))
-    return await end(attended, 'error', 'undeliverable', attempt);
-  const pauseMs = Math.max(computePauseMs(firstMs, state.attempts + 1), computeAskedMs(outcome));
-  const isTold = state.attempts + 1 === toldAttempts && state.status === 'active';
-  if (isTold) {
-    const error = `failing since ${new Date(failingMs).toISOString()}: the endpoint ${describeOutcome(outcome)}`;
-    await storeStatus(services, placeOf(due), state, { status: 'active', error }, []);
-  }
-  const next = { retryMs: nowMs + pauseMs, nowMs };
-  await noteFailed(services.database, due.firm, state, next, attempt);
-  return 'nothing';
+  return await noteAccepted(now, { from, until, nowMs: services.clock.now() }, undefined);
 }

@@ -22,7 +22,7 @@ export interface DueSubscription {
 export const leaseMs = 5_000;
 
 /** Later than everything: there is nothing to do until something happens. */
-const never = Number.MAX_SAFE_INTEGER;
+export const never: number = Number.MAX_SAFE_INTEGER;
 
 export interface Claim {
   readonly nowMs: number;

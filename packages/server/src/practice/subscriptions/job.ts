@@ -11,11 +11,17 @@ import type { FeatureServices } from '../feature.ts';
 import { openRecentRights, type RecentRights } from './acting.ts';
 import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admitting/admission.ts';
 import { openAsking } from './asking.ts';
-import { openSending } from './sending.ts';
+import { type Attending, openSending } from './sending.ts';
 import { askedChannel } from './store.ts';
 
-/** Pauses between two looks: while changes come, and while none do; each look without any makes the pause longer. */
-const busyPauseMs = 40;
+/**
+ * While changes come, looks begin so long after each other, with so long a pause at least. A look costs the same for one change and for
+ * many: so seldom that half of the events still come within 50 ms (docs/decisions/0332).
+ */
+const busyPeriodMs = 70;
+const busyPauseMinMs = 20;
+
+/** The pause while no changes come; each look without any makes it longer. */
 const idlePauseMs = 400;
 
 /** Firms whose changes are looked at at the same time, and how long a look waits for them, in ms. */
@@ -47,21 +53,27 @@ export const subscriptionsJob: DeclaredJob<FeatureServices> = {
 function openSubscriptionsJob(services: FeatureServices): Job {
   const { database } = services;
   const rights = openRecentRights(services);
-  const looking = openLooking(services, rights);
   const sending = openSending(services, rights);
+  const looking = openLooking(services, rights, sending);
   const asking = openAsking(database, askedChannel);
   let pauseMs = idlePauseMs;
   let running: Promise<Progress> | undefined;
 
   const run = async (): Promise<Progress> => {
-    await asking.begin();
+    const begunMs = performance.now();
+    const isAsked = await asking.begin();
     await sending.renew();
+    sending.noting.beginLook();
     const looked = await looking.look();
-    const taken = await sending.claim();
+    await sending.noting.flush('old');
+    // What was admitted is told already as a rule: then a later look asks what else is due.
+    const isClaimed = isAsked || !looked.hasMoved || sending.isClaimDue();
+    const taken = isClaimed ? await sending.claim() : 0;
     const isBusy = looked.hasMoved || looked.isWaiting || taken > 0 || sending.count() > 0;
+    const busyPauseMs = Math.max(busyPauseMinMs, busyPeriodMs - (performance.now() - begunMs));
     pauseMs = isBusy ? busyPauseMs : looked.isAsleep ? sleepMs : Math.min(idlePauseMs, pauseMs * 2);
     if (looked.hasMore) return 'more';
-    return looked.isWaiting || taken > 0 || sending.count() > 0 ? 'waiting' : 'done';
+    return !isClaimed || looked.isWaiting || taken > 0 || sending.count() > 0 ? 'waiting' : 'done';
   };
 
   return {
@@ -79,8 +91,9 @@ function openSubscriptionsJob(services: FeatureServices): Job {
       return await running;
     },
     async stop() {
+      await Promise.all([sending.stop(), looking.stop()]);
+      // What was admitted meanwhile is given back.
       await sending.stop();
-      await looking.stop();
       await asking.stop();
     },
   };
@@ -99,7 +112,7 @@ interface Looked {
  * Looking at the changes of all firms with subscriptions: of some at the same time, so that a firm whose searches take long holds
  * up no other.
  */
-function openLooking(services: FeatureServices, rights: RecentRights) {
+function openLooking(services: FeatureServices, rights: RecentRights, sending: Attending) {
   const { database, log } = services;
   const known = openKnown(rights);
   const waiting = new Map<number, Feed>();
@@ -112,7 +125,7 @@ function openLooking(services: FeatureServices, rights: RecentRights) {
   const admit = async (feed: Feed): Promise<void> => {
     const look = looks;
     try {
-      const progress = await admitNext(services, feed, known);
+      const progress = await admitNext(services, feed, known, sending);
       if (progress === 'more' || progress === 'raced') told.hasMore = true;
       if (progress !== 'still') told.hasMoved = true;
       // Looks in between passed it over.

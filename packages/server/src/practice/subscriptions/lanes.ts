@@ -3,6 +3,7 @@
  * time (docs/decisions/0323). Which events lie in which lane, and how they are cut into notifications, depends on numbers alone, so
  * that a repetition has what the first attempt had.
  */
+import type { SubscriptionDefinition } from './definition.ts';
 import type { SubscriptionEvent } from './store.ts';
 
 /** Events that are told in lanes before the next ones are looked at. */
@@ -33,6 +34,17 @@ export async function withLanes<T>(room: LaneRoom, lanes: number, work: (atOnce:
   } finally {
     room.extra += extra;
   }
+}
+
+/** Events of a notification, and lanes: R4's own criteria send one resource a request, or say that something has changed, however much. */
+export function computeShape({ topic, endpoint, content, maxCount, ...definition }: SubscriptionDefinition): {
+  readonly max: number;
+  readonly lanes: number;
+} {
+  // A socket takes one text at a time.
+  const concurrency = endpoint === undefined ? 1 : (definition.concurrency ?? 1);
+  if (topic !== undefined) return { max: maxCount, lanes: concurrency };
+  return content === 'empty' ? { max: maxCount, lanes: 1 } : { max: 1, lanes: concurrency };
 }
 
 /** Events of one window. @param max events of a notification */

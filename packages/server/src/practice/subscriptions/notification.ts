@@ -31,19 +31,24 @@ export interface ShownEvent {
   readonly resource: Disclosed<string> | undefined;
 }
 
-/** The events with what may be seen of them: all, or so many that their contents fit. */
+/**
+ * The events with what may be seen of them: all, or so many that their contents fit.
+ * @param known their versions, where they need not be read: a version does not change
+ */
 export async function showEvents(
   context: InteractionContext,
   events: readonly SubscriptionEvent[],
   content: PayloadContent,
+  known?: readonly StoredResource[],
 ): Promise<readonly ShownEvent[]> {
   if (content !== 'full-resource') return events.map((event) => ({ event, resource: undefined }));
-  const versions = await readContents(context, events);
+  const versions = known === undefined ? await readContents(context, events) : new Map<string, StoredResource>();
+  for (const version of known ?? []) versions.set(keyOf(version.type, version.id, version.versionId), version);
   const shown: ShownEvent[] = [];
   let characters = 0;
   for (const event of events) {
     const version = versions.get(keyOf(getTypeName(event.rtype), event.id, event.vid));
-    const resource = version === undefined ? undefined : disclose(context, version);
+    const resource = version === undefined || event.kind === 'delete' ? undefined : disclose(context, version);
     characters += resource === undefined ? 0 : unwrapDisclosed(resource).length;
     if (shown.length > 0 && characters > contentCharactersMax) break;
     shown.push({ event, resource });

@@ -148,6 +148,7 @@ export function removeSubscription({ firm }: TenantScope, id: string): readonly 
     lockFeed(firm),
     tellHoldersAbout(firm, [id], 0),
     sql`DELETE FROM subscription WHERE firm = ${firm} AND id = ${id}`,
+    sql`DELETE FROM subscription_event WHERE firm = ${firm} AND subscription = ${id}`,
     recount(firm),
     removeDue(firm, id),
   ];
@@ -235,6 +236,13 @@ export function endRun(
       WHERE firm = ${firm} AND id = ${id}`,
     ...(keepsEvents ? [] : [recount(firm), removeDue(firm, id)]),
   ];
+}
+
+/** Whether the rights are still those of the scope, at a moment after this was asked. @throws PraxisError `stale-access` */
+export async function requireRights(store: StatementRunner, scope: TenantScope): Promise<void> {
+  const { firm, application } = scope;
+  const statement = sql`SELECT e.epoch FROM access_epoch e WHERE e.firm = ${firm} AND e.application = ${application}`;
+  await store.run(scope, statement, { ...reading, short: true });
 }
 
 /** The state of a subscription of this application; undefined: there is none. */

@@ -137,6 +137,10 @@ test('rights that change while a delivery waits for the database count before an
   await database.query(sql`UPDATE subscription_due SET leased = ${clock.now() + 5_000} WHERE id = ${id}`);
   await writing.send('POST', 'Patient', patient('Under old rights'));
   await settle(service);
+  // As it is where something else waited for the endpoint at that moment: the delivery cuts the notification.
+  await database
+    .forFirm(maple.id)
+    .query(sql`UPDATE subscription SET batch_end = NULL WHERE firm = ${maple.id} AND id = ${id}`);
   const sent = receiver.received.length;
   const attending = await owner.transaction(undefined, async (tx) => {
     await tx.query(sql`SELECT FROM subscription WHERE firm = ${maple.id} AND id = ${id} FOR UPDATE`);
@@ -148,6 +152,32 @@ test('rights that change while a delivery waits for the database count before an
     return { settling };
   });
   await attending.settling;
+  await settle(service);
+  assert.equal(receiver.received.length, sent);
+  assert.match(await statusText(application, id), /^error rights-changed/);
+});
+
+test('rights that change while events wait to be admitted count before anything is sent', async () => {
+  const application = await makeApplication(
+    service,
+    'Admitted',
+    ['system/Subscription.cru', 'system/Patient.rs'],
+    [maple],
+  );
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, await openCaller(service, application, maple), topic, receiver.url, full);
+  const sent = receiver.received.length;
+  const waiting = await service.database.owner.transaction(undefined, async (tx) => {
+    // Reads go on, and no number of a transaction is taken that changes would wait for.
+    await tx.query(sql`LOCK TABLE subscription IN EXCLUSIVE MODE`);
+    await writing.send('POST', 'Patient', patient('Under old rights'));
+    const settling = settle(service);
+    await untilWaiting();
+    const terms = { acl: ['system/Subscription.cru', 'system/Patient.rs?gender=female'], purpose: 'Less' };
+    await authorise(database, clock, maple, application.application, terms, entryProblem);
+    return { settling };
+  });
+  await waiting.settling;
   await settle(service);
   assert.equal(receiver.received.length, sent);
   assert.match(await statusText(application, id), /^error rights-changed/);

@@ -27,6 +27,63 @@ test('what a process has taken and left is taken by another five seconds later',
   assert.equal(receiver.received.length, 2);
 });
 
+test('what a process has taken as it admitted it, and left, is told by another with the same id', async () => {
+  const receiver = await openReceiver({ after });
+  const { id } = await subscribe(service, caller, topic, receiver.url);
+  await database.query(sql`UPDATE subscription_due SET leased = ${clock.now() + 5_000} WHERE id = ${id}`);
+  for (const name of ['First', 'Second', 'Third']) {
+    await caller.send('POST', 'Patient', patient(name));
+    await settle(service);
+  }
+  assert.equal(receiver.received.length, 1);
+  receiver.answers.push({ status: 500 });
+  service.clock.advance(5_000);
+  await settle(service);
+  service.clock.advance(5_000);
+  await settle(service);
+  const told = receiver.received
+    .slice(1)
+    .map((each) => [each.headers['webhook-id'], statusOf(each)['events-since-subscription-start']]);
+  assert.deepEqual(told, [
+    [`ev_${id}_1-1`, '1'],
+    [`ev_${id}_1-1`, '1'],
+    [`ev_${id}_2-3`, '3'],
+  ]);
+});
+
+test('more subscriptions than a process tells at once are all told, each event once', async () => {
+  const receiver = await openReceiver({ after });
+  const ids: string[] = [];
+  // More than are told as they are admitted, and more than the share of an application.
+  for (let number = 1; number <= 14; number += 1)
+    ids.push((await subscribe(service, caller, topic, `${receiver.url}/${number}`)).id);
+  const begun = receiver.received.length;
+  for (const name of ['One', 'Two', 'Three']) {
+    await caller.send('POST', 'Patient', patient(name));
+    if (name !== 'Two') await settle(service);
+  }
+  const told = receiver.received.slice(begun);
+  const numbers = Map.groupBy(
+    told.flatMap((each) =>
+      ((statusOf(each).events ?? []) as { 'event-number': string }[]).map(
+        (event) => [each.path, event['event-number']] as const,
+      ),
+    ),
+    ([path]) => path,
+  );
+  assert.equal(numbers.size, ids.length);
+  for (const [path, each] of numbers)
+    assert.deepEqual(
+      each.map(([, number]) => number),
+      ['1', '2', '3'],
+      path,
+    );
+  for (const id of ids) {
+    const { json } = await caller.get(`Subscription/${id}`);
+    assert.equal((await caller.send('PUT', `Subscription/${id}`, { ...json, status: 'off' })).status, 200);
+  }
+});
+
 test('an endpoint that does not answer keeps no other from its events', async () => {
   const url = 'http://hl7.org/fhir/uv/subscriptions-backport/StructureDefinition/backport-timeout';
   const slow = await openReceiver({ after });

@@ -14,9 +14,11 @@ import { getFirm, isKept } from '../../../tenancy/firms.ts';
 import { openOperatorScope } from '../../../tenancy/operator.ts';
 import type { TenantScope } from '../../../tenancy/scope.ts';
 import type { ActingServices, RecentRights } from '../acting.ts';
+import { leaseMs } from '../due.ts';
+import type { Attending } from '../sending.ts';
 import { type SubscriptionState, unsearchable } from '../store.ts';
 import { type Candidates, indexCandidates } from './candidates.ts';
-import { type FeedPlace, keepEvents, type Matched } from './keeping.ts';
+import { type Admitted, type FeedPlace, findCut, keepEvents, type Matched } from './keeping.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
 
 /** Changes that are looked at at once. */
@@ -59,7 +61,7 @@ export async function listFeeds(database: Database): Promise<Feeds> {
 
 /** Subscriptions of one application with the same rights that ask the same: they are looked at once. */
 interface Group extends Pick<SubscriptionState, 'application' | 'entries' | 'definition'> {
-  readonly members: (Pick<SubscriptionState, 'id' | 'policy'> & { readonly bySocket: boolean })[];
+  readonly members: Pick<SubscriptionState, 'id' | 'application' | 'policy' | 'definition'>[];
 }
 
 /** What a process remembers of firms: read again where it is old. */
@@ -76,15 +78,16 @@ export function openKnown(rights: RecentRights): Known {
 }
 
 /**
- * Looks at the next changes of a firm.
+ * Looks at the next changes of a firm, and has told at once what it can of those that become events.
  * @returns `more`: there are more; `moved`: some were looked at; `still`: there was nothing new; `raced`: another process was first
  */
 export async function admitNext(
   services: ActingServices,
   feed: Feed,
   known: Known,
+  sending: Attending,
 ): Promise<'more' | 'moved' | 'still' | 'raced'> {
-  const { database, clock } = services;
+  const { database } = services;
   const scope = await openFeedScope(services, feed, known);
   const candidates = await findCandidates(services, feed, scope, known);
   const page = await readChanges(services, feed, known, scope, {
@@ -92,14 +95,46 @@ export async function admitNext(
     limit: changesMax,
     types: candidates.types,
     comparedTypes: candidates.comparedTypes,
+    withoutLater: !candidates.areOfLast,
   });
   // A restore has taken back what was looked at: from here on, all that there is to come is new.
   if (page === undefined) return (await restartFeed(database, feed)) ? 'moved' : 'raced';
   if (isSamePlace(page.end, feed.place)) return 'still';
   const matches = page.changes.length === 0 ? [] : await matchAll(services, feed, known, scope, page.changes);
-  const isKept = await keepEvents(database, feed, page.end, matches, clock.now());
+  const isKept = await keepAndTell(services, feed, page.end, matches, sending);
   if (!isKept) return 'raced';
   return page.hasMore ? 'more' : 'moved';
+}
+
+/** False: as of `keepEvents`. Whatever comes of it, the places that were reserved are free again. */
+async function keepAndTell(
+  { database, clock }: ActingServices,
+  feed: Feed,
+  end: ChangePlace,
+  matched: Matched,
+  sending: Attending,
+): Promise<boolean> {
+  const told = matched.filter(({ matches, definition }) => matches.length > 0 && findCut(definition) > 0);
+  const applications = told.map(({ application }) => application);
+  const reserved = told.length === 0 ? undefined : sending.reserve(feed, applications);
+  const nowMs = clock.now();
+  const takenUntilMs = reserved === undefined ? undefined : nowMs + leaseMs;
+  const done = told.length === 0 ? [] : sending.noting.take(feed.firm);
+  let admitted: readonly Admitted[] | undefined;
+  try {
+    const accepted = done.map((each) => each.accepted);
+    admitted = await keepEvents(database, feed, end, matched, { nowMs, takenUntilMs, accepted });
+  } finally {
+    // As it is noted where it was not noted yet, a failure that has changed something does no harm.
+    if (admitted === undefined) for (const each of done) void each.noteAlone();
+    reserved?.begin(admitted ?? []);
+  }
+  if (admitted === undefined) return false;
+  const taken = new Set(admitted.map(({ state }) => state.id));
+  const left = new Set(matched.map(({ id }) => id).filter((id) => !taken.has(id)));
+  for (const { accepted, settle } of done) settle({ hasMore: false, isGivenBack: !left.has(accepted.id) });
+  sending.leave(feed.firm, [...left]);
+  return true;
 }
 
 /** The changes are read as the operator of the service sees them: whom they are shown to is asked later. */
@@ -150,7 +185,7 @@ async function findCandidates(
     const key = `${JSON.stringify([application, entries])} ${buildMatchKey(definition)}`;
     const group = groups.get(key) ?? { application, entries, definition, members: [] };
     groups.set(key, group);
-    group.members.push({ id, policy, bySocket: definition.endpoint === undefined });
+    group.members.push({ id, application, policy, definition });
   }
   const candidates = indexCandidates([...groups.values()], placesOf(services, feed, scope));
   known.lists.set(firm, { revision, candidates });
@@ -198,7 +233,8 @@ async function matchGroup(
     const matches = await findEventsOf(services, context, group.definition, changes);
     if (matches === undefined)
       return [...ended, ...members.map((member) => ({ ...member, matches: [], ended: unsearchable }))];
-    return matches.length === 0 ? ended : [...ended, ...members.map((member) => ({ ...member, matches }))];
+    const { epoch } = context.scope;
+    return matches.length === 0 ? ended : [...ended, ...members.map((member) => ({ ...member, matches, epoch }))];
   } catch (error) {
     if (!(error instanceof PraxisError) || error.code !== 'stale-access') throw error;
     const now = await openAgain();

@@ -30,6 +30,8 @@ export interface Candidates<T extends Watcher> {
   readonly types: readonly string[];
   /** Types of which the version before is looked at, too. */
   readonly comparedTypes: readonly string[];
+  /** Whether there are criteria of R4, which are about the last version. */
+  readonly areOfLast: boolean;
   /**
    * Those that changes may concern, with these changes in their order.
    * @param openBudget of one change
@@ -70,12 +72,21 @@ export function indexCandidates<T extends Watcher>(watchers: readonly T[], { bas
   }
   return {
     types: [...byType.keys()],
+    areOfLast: watchers.some(({ definition }) => definition.topic === undefined),
     comparedTypes: [...byType].flatMap(([type, { isCompared }]) => (isCompared ? [type] : [])),
     async find(changes, places, openBudget) {
       const found = new Map<T, Change[]>();
+      let shared: Budget | undefined;
       for (const change of changes) {
         const ofType = byType.get(change.now.type);
         if (ofType === undefined) continue;
+        if (ofType.byKey.size === 0) {
+          // Nothing of it is read: all such changes have one budget.
+          shared ??= openBudget();
+          await shared.breathe(looking);
+          for (const watcher of ofType.always) append(found, watcher, change);
+          continue;
+        }
         const budget = openBudget();
         await budget.breathe(looking);
         for (const watcher of listConcerned(ofType, change, places, budget)) append(found, watcher, change);
@@ -101,7 +112,6 @@ function listConcerned<T>(
   places: ChangePlaces,
   budget: Budget,
 ): Iterable<T> {
-  if (byKey.size === 0) return always;
   const concerned = new Set<T>(always);
   for (const version of isCompared ? [change.now, change.before] : [change.now]) {
     if (version === undefined) continue;
