@@ -140,6 +140,7 @@ async function allowBrowsers(server: FastifyInstance, config: Config): Promise<v
       'Authorization',
       'X-Api-Key',
       'Content-Type',
+      'Content-Digest',
       'Accept',
       'Prefer',
       'If-Match',
