@@ -112,7 +112,7 @@ async function startCluster(): Promise<TestCluster | undefined> {
 }
 
 async function runAll(wanted: Plan): Promise<number> {
-  const needsCluster = !values.unit && wanted.apart.some((path) => path.startsWith('packages/server/'));
+  const needsCluster = !values.unit && wanted.apart.some((path) => /^packages\/(?:client|server)\//.test(path));
   const cluster = needsCluster ? await startCluster() : undefined;
   try {
     Object.assign(process.env, cluster?.environment);

@@ -29,7 +29,9 @@ export function architectureBlocks(): ReadonlyMap<string, string> {
 function packageTable(): string {
   const rows = Object.entries(packages).map(([name, rule]) => {
     const imports = rule.imports.map(code).join(', ') || 'none of ours';
-    const notes = [rule.typesOnly && 'types only', rule.pure && 'nothing of Node or of others'].filter(Boolean);
+    const { pure, nodeFiles = [] } = rule;
+    const exceptions = nodeFiles.length === 0 ? '' : `, ${nodeFiles.map(code).join(', ')} aside`;
+    const notes = pure ? [`nothing of Node or of others${exceptions}`] : [];
     return [code(`packages/${name}`), rule.purpose, [imports, ...notes].join('; ')];
   });
   return table(['Package', 'Purpose', 'May import'], rows);

@@ -8,7 +8,7 @@ export interface Place {
   readonly part: 'src' | 'bin' | 'test' | 'tools';
   /** Module of the server; undefined elsewhere. */
   readonly module?: string;
-  /** Path inside packages/server/src, for the rows that name single files. */
+  /** Path inside the src of its package, for the rows that name single files. */
   readonly inner?: string;
 }
 
@@ -23,9 +23,10 @@ export function placeOf(path: string): Place {
   const [top = '', owner = '', part = '', ...rest] = path.split('/');
   if (top !== 'packages') return { owner: top, part: path.startsWith('tools/test/') ? 'test' : 'tools' };
   if (part === 'test' || part === 'bin') return { owner, part };
-  if (owner !== 'server') return { owner, part: 'src' };
+  const inner = rest.join('/');
+  if (owner !== 'server') return { owner, part: 'src', inner };
   const module = (rest[0] ?? '').replace(/\.ts$/, '');
-  return { owner, part: 'src', module, inner: rest.join('/') };
+  return { owner, part: 'src', module, inner };
 }
 
 /** What others import of a package: its index. */

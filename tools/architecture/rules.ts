@@ -135,7 +135,7 @@ function refusalsOf(item: Import, target: Target, place: Place, tree: Tree): str
     case 'file':
       return [...fileRefusals(target.path, place, tree), ...makerRefusals(item, target.path, place)];
     case 'package':
-      return packageRefusals(item, target.name, place);
+      return packageRefusals(target.name, place);
     case 'builtin':
     case 'dependency':
       return foreignRefusals(target.kind, target.name, place, tree);
@@ -143,8 +143,9 @@ function refusalsOf(item: Import, target: Target, place: Place, tree: Tree): str
 }
 
 function fileRefusals(target: string, place: Place, tree: Tree): string[] {
-  if (!tree.files.some(({ path }) => path === target) && !target.endsWith('.json')) return ['there is no such file'];
   const to = placeOf(target);
+  if (place.part === 'src' && needsNode(to)) return ['needs Node, and is an entry of its own'];
+  if (!tree.files.some(({ path }) => path === target) && !target.endsWith('.json')) return ['there is no such file'];
   if (place.part !== 'src') return [];
   if (to.owner !== place.owner) return ['leaves its package: import other packages by their names'];
   if (to.part !== 'src') return [`is under ${to.part}, which sources do not import`];
@@ -176,24 +177,28 @@ function featureOf({ module, inner }: Place): string | undefined {
   return module === practice && file !== undefined ? feature : undefined;
 }
 
-function packageRefusals(item: Import, name: string, place: Place): string[] {
+function packageRefusals(name: string, place: Place): string[] {
   if (place.part !== 'src') return [];
   const rule = packages[place.owner];
   if (!rule?.imports.includes(name)) return [`package "${place.owner}" must not import "${name}"`];
-  if (rule.typesOnly && !item.isType) return [`package "${place.owner}" imports only types of "${name}"`];
   const importers = dependencyImporters[`@praxis/${name}`];
   if (place.module === undefined || importers === undefined || importers.includes(place.module)) return [];
   return [`only ${importers.join(', ')} may import it`];
 }
 
 function foreignRefusals(kind: 'builtin' | 'dependency', name: string, place: Place, tree: Tree): string[] {
-  if (packages[place.owner]?.pure && place.part === 'src')
+  if (packages[place.owner]?.pure && place.part === 'src' && !needsNode(place))
     return [`package "${place.owner}" is pure and runs in browsers`];
   if (kind === 'dependency' && !isDeclared(name, place, tree)) return ['is not declared in package.json'];
   if (place.module === undefined) return [];
   const importers = kind === 'builtin' ? builtinImporters[name] : (dependencyImporters[name] ?? []);
   if (importers === undefined || importers.includes(place.module)) return [];
   return [importers.length === 0 ? 'is in no table of importers' : `only ${importers.join(', ')} may import it`];
+}
+
+/** Whether it is a file of a pure package that browsers do not load. */
+function needsNode({ owner, inner = '' }: Place): boolean {
+  return packages[owner]?.nodeFiles?.includes(inner) ?? false;
 }
 
 /** Sources use what their package declares; tests, tools and benchmarks also what the root declares. */

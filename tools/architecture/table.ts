@@ -8,10 +8,10 @@
 export interface PackageRule {
   readonly purpose: string;
   readonly imports: readonly string[];
-  /** Imports of the packages above must be `import type`. */
-  readonly typesOnly?: true;
   /** No Node modules and no packages of others: it runs in browsers too. */
   readonly pure?: true;
+  /** Files of a pure package that need Node: entries of their own, which no other source imports. */
+  readonly nodeFiles?: readonly string[];
 }
 
 /** Packages of ours by directory. A directory without a row is an error. */
@@ -25,7 +25,7 @@ export const packages: Readonly<Record<string, PackageRule>> = {
     purpose: 'a PostgreSQL from npm that the processes of an application share; knows nothing of Praxis',
     imports: [],
   },
-  client: { purpose: 'the published TypeScript SDK', imports: ['fhir'], typesOnly: true },
+  client: { purpose: 'the published TypeScript SDK', imports: [], pure: true, nodeFiles: ['node.ts'] },
   server: { purpose: 'the service, its command line, its synthetic practices', imports: ['fhir', 'embedded-postgres'] },
   console: { purpose: 'web app for practices, vendors and operators', imports: ['client'] },
 };

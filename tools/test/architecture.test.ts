@@ -148,10 +148,22 @@ const refusals: readonly (readonly [name: string, path: string, text: string, ex
     ':1 import of "node:fs": package "fhir" is pure and runs in browsers',
   ],
   [
-    'values of fhir from client',
-    'packages/client/src/client.ts',
-    "import { resourceTypes } from '@praxis/fhir';\n",
-    ':1 import of "@praxis/fhir": package "client" imports only types of "fhir"',
+    'the server from client',
+    'packages/client/src/connect.ts',
+    "import type { Server } from '@praxis/server';\n",
+    ':1 import of "@praxis/server": package "client" must not import "server"',
+  ],
+  [
+    'Node from client',
+    'packages/client/src/connect.ts',
+    "import { readFileSync } from 'node:fs';\n",
+    ':1 import of "node:fs": package "client" is pure and runs in browsers',
+  ],
+  [
+    'what needs Node from the rest of client',
+    'packages/client/src/connect.ts',
+    "import { makeFileCursor } from './node.ts';\n",
+    ':1 import of "./node.ts": needs Node, and is an entry of its own',
   ],
   [
     'the server from console',

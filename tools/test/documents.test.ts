@@ -44,7 +44,7 @@ for (const path of documents) {
       const [, program, rest = ''] = /^(?:\w+=\S* )*(npx praxis|npm run|npm)(?: (.*))?$/.exec(line) ?? [];
       const [first = '', ...others] = wordsOf(rest);
       if (program === 'npm run') assert.ok(Object.hasOwn(scripts, first), line);
-      else if (program === 'npm') assert.ok(['start', 'test', 'ci', 'install'].includes(first), line);
+      else if (program === 'npm') assert.ok(['start', 'test', 'ci', 'install', 'pack'].includes(first), line);
       else if (program === 'npx praxis' && first !== '…' && first !== 'help' && first !== 'COMMAND') {
         const found = findCommand(commands, [first, ...others]);
         assert.ok(found, line);

@@ -1,8 +1,8 @@
 /**
  * Followers of the change feed while many write, some in slow transactions: their copies equal the database, or what their
  * searches show; nothing is missing, and no resource goes back to an earlier version (docs/decisions/0170, 0171). The same of
- * subscribers while processes are killed and endpoints fail (docs/decisions/0318).
- * Slow: many writers and followers at once for some seconds.
+ * subscribers while processes are killed and endpoints fail (docs/decisions/0318), and of the follower of packages/client.
+ * Slow: many writers and followers at once for some seconds, and 50 kills of a follower.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -10,6 +10,8 @@ import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@praxis/fhir';
+import { killFollowers } from '../../../client/test/killed-follower.ts';
+import { openWorld } from '../../../client/test/world.ts';
 import { sql } from '../../src/database/sql.ts';
 import { buildWrite } from '../../src/engine/write/build-write.ts';
 import { openOperatorBudget } from '../../src/limits/budgets.ts';
@@ -144,4 +146,14 @@ test('subscribers have what their searches show after kills, failures and change
   // A status other than 0 is an error that says what is broken.
   const { stdout } = await promisify(execFile)(process.execPath, [bench, 'events-proof', ...size]);
   assert.match(stdout, /^Every copy is what a search shows, and nothing was told beyond rights$/m);
+});
+
+test('a follower of the client that is killed 50 times while 20 writers work misses nothing, and doubles only pages that were not done', async () => {
+  const { kills, written, pages } = await killFollowers(await openWorld({ after }), {
+    kills: 50,
+    writers: 20,
+    seed: 50,
+  });
+  assert.equal(kills, 50);
+  assert.ok(written > 50 && pages > 50);
 });
