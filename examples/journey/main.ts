@@ -6,31 +6,40 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Credentials, connect } from '@praxis/client';
 import { takeJourney } from './journey.ts';
-import { type Credentials, type Json, openPraxis } from './praxis.ts';
 
-const sandbox: Json = JSON.parse(
+/** The part of sandbox.json that is read here. */
+interface Sandbox {
+  readonly origin: string;
+  readonly environment: string;
+  readonly product: string;
+  readonly firms: readonly [string, ...string[]];
+  readonly applications: readonly {
+    readonly name: string;
+    readonly client: { readonly apiKey: string; readonly clientId: string; readonly clientSecret: string };
+    readonly legacy: Readonly<
+      Record<string, { readonly apiKey: string; readonly username: string; readonly password: string }>
+    >;
+  }[];
+}
+
+const sandbox: Sandbox = JSON.parse(
   readFileSync(path.join(process.env['PRAXIS_DATA_DIR'] ?? 'data', 'sandbox.json'), 'utf8'),
 );
-const { origin, environment, product, realm } = sandbox;
-const [firm] = sandbox.firms;
-const { client, legacy } = sandbox.applications.find(({ name }: Json) => name === 'Full access');
-const root = `${origin}/${environment}/firm/${firm}/${product}`;
+const { origin, environment, product, firms, applications } = sandbox;
+const [firm] = firms;
+const application = applications.find(({ name }) => name === 'Full access');
+const account = application?.legacy[firm];
+if (application === undefined || account === undefined) throw new Error('sandbox.json has no application Full access');
 
 const flows: Readonly<Record<string, Credentials>> = {
-  'client credentials': {
-    tokenUrl: `${origin}/auth/realms/${realm}/protocol/openid-connect/token`,
-    apiKey: client.apiKey,
-    form: { grant_type: 'client_credentials', client_id: client.clientId, client_secret: client.clientSecret },
-  },
-  'password grant': {
-    tokenUrl: `${root}/ws/oauth2/grant`,
-    apiKey: legacy[firm].apiKey,
-    form: { grant_type: 'password', username: legacy[firm].username, password: legacy[firm].password },
-  },
+  'client credentials': { flow: 'client-credentials', ...application.client },
+  'password grant': { flow: 'password', ...account },
 };
 
 for (const [flow, credentials] of Object.entries(flows)) {
   console.log(`${flow} at ${firm}`);
-  await takeJourney(openPraxis(`${root}/fhir/v2`, credentials), (line) => console.log(`  ${line}`));
+  const praxis = connect({ base: `${origin}/${environment}/firm/${firm}/${product}/fhir/v2`, credentials });
+  await takeJourney(praxis, (line) => console.log(`  ${line}`));
 }

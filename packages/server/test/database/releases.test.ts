@@ -8,9 +8,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { connect } from '@praxis/client';
 import pg from 'pg';
 import { takeJourney } from '../../../../examples/journey/journey.ts';
-import { openPraxis } from '../../../../examples/journey/praxis.ts';
 import { openPlatform, startService } from '../../src/app.ts';
 import { makeFixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
@@ -133,7 +133,8 @@ for (const release of readdirSync(releases)) {
     assert.equal((await caller.get('Patient?family=Upgraded')).json.entry.length, 1);
 
     const said: string[] = [];
-    await takeJourney(openPraxis(`${root}/fhir/v2`, { tokenUrl, apiKey, form }), (line) => said.push(line));
+    const credentials = { flow: 'client-credentials', apiKey, clientId, clientSecret } as const;
+    await takeJourney(connect({ base: `${root}/fhir/v2`, credentials }), (line) => said.push(line));
     assert.match(said.at(-1) ?? '', /^to be called back: Task\//);
 
     await service.parts.ledger.flush();

@@ -10,19 +10,11 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { type Credentials, connect } from '@praxis/client';
 import { takeJourney } from '../../../../examples/journey/journey.ts';
-import { type Credentials, openPraxis } from '../../../../examples/journey/praxis.ts';
 import { loadPractice } from '../../src/cli/sandbox/practice.ts';
 import { toDayStart } from '../../src/synthetic/zoned-time.ts';
-import {
-  clientForm,
-  clientTokenUrl,
-  makeApplication,
-  makeFirm,
-  openCaller,
-  openTestService,
-  passwordForm,
-} from '../support/service.ts';
+import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
 const maple = await makeFirm(service, 'maple');
@@ -33,21 +25,22 @@ const caller = await openCaller(service, application, maple);
 
 const flows: Readonly<Record<string, Credentials>> = {
   'client credentials': {
-    tokenUrl: clientTokenUrl(service),
+    flow: 'client-credentials',
     apiKey: application.clientKey,
-    form: clientForm(application),
+    clientId: application.clientId,
+    clientSecret: application.clientSecret,
   },
   'password grant': {
-    tokenUrl: maple.legacyTokenUrl,
+    flow: 'password',
     apiKey: application.legacyKey,
-    form: passwordForm(application, maple),
+    ...(application.accounts.get('maple') ?? assert.fail('no account at maple')),
   },
 };
 
 for (const [flow, credentials] of Object.entries(flows)) {
   test(`the journey by ${flow} leaves what it says`, async () => {
     const said: string[] = [];
-    const made = await takeJourney(openPraxis(maple.base, credentials), (line) => said.push(line));
+    const made = await takeJourney(connect({ base: maple.base, credentials }), (line) => said.push(line));
     assert.equal(said.length, 8);
     const appointment = (await caller.get(`Appointment/${made.appointment}`)).json;
     assert.equal(appointment.status, 'fulfilled');
