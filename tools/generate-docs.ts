@@ -1,5 +1,5 @@
 /**
- * The references that are generated into documents, between markers (tools/docs/markers.ts).
+ * The references that are generated into documents, between markers (tools/docs/markers.ts), and the files that are generated whole.
  *
  *     node tools/generate-docs.ts [--write]    without --write: only says which of them are out of date
  */
@@ -14,6 +14,7 @@ import { decisionIndex } from './docs/decisions.ts';
 import { apiErrorTable, tokenErrorTable } from './docs/errors.ts';
 import { withBlocks } from './docs/markers.ts';
 import { metricLabelsTable, metricsTable } from './docs/metrics.ts';
+import { pythonTypes } from './docs/python-types.ts';
 import { settingsTables } from './docs/settings.ts';
 import { actorTable, effectTable, stateParts } from './docs/states.ts';
 import { valueSetTable } from './docs/value-sets.ts';
@@ -36,8 +37,28 @@ const documents: Readonly<Record<string, Readonly<Record<string, () => string>>>
   'docs/practice/value-sets.md': { 'value-sets': valueSetTable },
 };
 
-/** Lines that say which documents under `root` are out of date; `isWrite` renews them first. */
+/** File → what generates it as a whole. */
+const files: Readonly<Record<string, () => string>> = {
+  'clients/python/src/praxis_client/r4.py': pythonTypes,
+};
+
+/** Lines that say which documents and files under `root` are out of date; `isWrite` renews them first. */
 export function checkDocs(root: string, isWrite: boolean): string[] {
+  return [...checkBlocks(root, isWrite), ...checkFiles(root, isWrite)];
+}
+
+function checkFiles(root: string, isWrite: boolean): string[] {
+  return Object.entries(files).flatMap(([path, generate]) => {
+    const file = join(root, path);
+    const wanted = generate();
+    if (existsSync(file) && readFileSync(file, 'utf8') === wanted) return [];
+    if (!isWrite) return [`${path}:1 is out of date: run "npm run docs"`];
+    writeFileSync(file, wanted);
+    return [];
+  });
+}
+
+function checkBlocks(root: string, isWrite: boolean): string[] {
   return Object.entries(documents).flatMap(([path, generators]) => {
     const file = join(root, path);
     if (!existsSync(file)) return [`${path}:1 does not exist`];
