@@ -8,7 +8,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
 /** The documents of the project. */
-const patterns = ['*.md', 'docs/**/*.md', 'changes/*.md'];
+const patterns = ['*.md', 'docs/**/*.md', 'changes/*.md', 'clients/*/*.md'];
 
 /** The map of the documentation, and the pages that it has to link to. */
 const map = 'docs/README.md';

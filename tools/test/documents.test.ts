@@ -9,8 +9,8 @@ import { findCommand, parseInput } from '../../packages/server/src/cli/parse.ts'
 const root = join(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const documents = ['*.md', 'docs/*.md', 'docs/{integrate,practice,operate,contribute}/*.md'].flatMap((pattern) =>
-  globSync(pattern, { cwd: root }),
+const documents = ['*.md', 'docs/*.md', 'docs/{integrate,practice,operate,contribute}/*.md', 'clients/*/*.md'].flatMap(
+  (pattern) => globSync(pattern, { cwd: root }),
 );
 /** Programs print these pages as a whole. */
 const printed: ReadonlySet<string> = new Set(
