@@ -317,7 +317,7 @@ export const makers: readonly Maker[] = [
       'cli',
       'practice/content-flags/content-flags.ts',
       'practice/documents/content-links.ts',
-      'practice/subscriptions/message.ts',
+      'practice/subscriptions/delivering/message.ts',
       'practice/subscriptions/hooks.ts',
       'practice/subscriptions/notification.ts',
       'practice/value-sets/expanded-types.ts',

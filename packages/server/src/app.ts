@@ -57,7 +57,7 @@ import { openTokenEndpoints, type TokenEndpoints } from './oauth/token-endpoint.
 import type { TokenService } from './oauth/token-service.ts';
 import { jobs as declaredJobs, type JobServices } from './practice/features.ts';
 import { registerPractice } from './practice/register.ts';
-import { openDeliveryMeter } from './practice/subscriptions/delivery-meter.ts';
+import { openDeliveryMeter } from './practice/subscriptions/delivering/delivery-meter.ts';
 import { openBindings } from './practice/subscriptions/sockets/bindings.ts';
 import { openStore, type ResourceStore } from './storage/store.ts';
 import { ensureDefaultEnvironments, openEnvironmentDirectory } from './tenancy/environments.ts';

@@ -17,7 +17,7 @@ import type { StateTable } from '../resources/states/state-table.ts';
 import type { ResourceStore } from '../storage/store.ts';
 import type { Firm } from '../tenancy/firms.ts';
 import type { Validator } from '../validation/validation.ts';
-import type { DeliveryMeter } from './subscriptions/delivery-meter.ts';
+import type { DeliveryMeter } from './subscriptions/delivering/delivery-meter.ts';
 import type { Bindings } from './subscriptions/sockets/bindings.ts';
 
 /** What a job of a feature may use. */

@@ -3,7 +3,7 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { ServiceClock } from '../../base/service-clock.ts';
 import type { Database } from '../../database/database.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
-import { countDue, type DueInEnvironment } from '../../practice/subscriptions/delivery-meter.ts';
+import { countDue, type DueInEnvironment } from '../../practice/subscriptions/delivering/delivery-meter.ts';
 import { version } from '../../version.ts';
 import type { ServerServices } from '../services.ts';
 

@@ -11,7 +11,7 @@ import type { FeatureServices } from '../feature.ts';
 import { openRecentRights, type RecentRights } from './acting.ts';
 import { admitNext, type Feed, type Feeds, listFeeds, openKnown } from './admitting/admission.ts';
 import { openAsking } from './asking.ts';
-import { type Attending, openSending } from './sending.ts';
+import { type Attending, openSending } from './delivering/sending.ts';
 import { askedChannel } from './store.ts';
 
 /**

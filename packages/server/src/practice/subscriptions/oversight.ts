@@ -5,7 +5,7 @@
 import type { Database } from '../../database/database.ts';
 import { type Sql, sql } from '../../database/sql.ts';
 import { getEnvironment } from '../../tenancy/environments.ts';
-import type { DeliveryAttempt } from './attempts.ts';
+import type { DeliveryAttempt } from './delivering/attempts.ts';
 import { tellHolders, tellHoldersAbout } from './sockets/binding-store.ts';
 import { type EndReason, putDue, type SubscriptionStatus } from './store.ts';
 

@@ -3,10 +3,8 @@ import { sql } from '../../database/sql.ts';
 import type { DeclaredJob } from '../../jobs/declared-job.ts';
 import { forEachFirm } from '../../storage/for-each-firm.ts';
 import type { FeatureServices } from '../feature.ts';
+import { eventsKeptMs } from './delivering/due.ts';
 import { forgetTokens } from './sockets/binding-store.ts';
-
-/** 30 days, in ms. */
-export const eventsKeptMs = 30 * 24 * 60 * 60 * 1000;
 
 /** Events that one statement removes at most. */
 const rowsMax = 5_000;

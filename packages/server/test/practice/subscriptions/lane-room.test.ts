@@ -1,7 +1,7 @@
 /** How many lanes go on at the same time: one always, and of the others half of what is left to the process. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { openLaneRoom, runLanes, withLanes } from '../../../src/practice/subscriptions/lanes.ts';
+import { openLaneRoom, runLanes, withLanes } from '../../../src/practice/subscriptions/delivering/lanes.ts';
 import type { SubscriptionEvent } from '../../../src/practice/subscriptions/store.ts';
 
 test('lanes are lent while they are used, to nobody all of them, and to everybody one', async () => {

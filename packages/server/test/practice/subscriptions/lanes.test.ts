@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { sql } from '../../../src/database/sql.ts';
-import { computeLane } from '../../../src/practice/subscriptions/lanes.ts';
+import { computeLane } from '../../../src/practice/subscriptions/delivering/lanes.ts';
 import { patient } from '../../support/records.ts';
 import { makeApplication, makeFirm, openCaller } from '../../support/service.ts';
 import {

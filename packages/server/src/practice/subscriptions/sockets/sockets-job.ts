@@ -7,7 +7,7 @@ import type { Job, Progress } from '../../../jobs/jobs.ts';
 import type { FeatureServices } from '../../feature.ts';
 import { openRecentRights } from '../acting.ts';
 import { openAsking } from '../asking.ts';
-import { openSending } from '../sending.ts';
+import { openSending } from '../delivering/sending.ts';
 import { holdersChannel } from './binding-store.ts';
 
 /** Pauses between two looks: while something is sent, and while nothing is. */

@@ -1,10 +1,10 @@
 /** What operators are told of notifications: what came of them, how late events are, and how many endpoints fail. */
-import type { Clock } from '../../base/clock.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Database } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
-import type { MessageOutcome } from '../../outbound/webhook.ts';
-import { isKept } from '../../tenancy/firms.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Metrics } from '../../../base/metrics.ts';
+import type { Database } from '../../../database/database.ts';
+import { sql } from '../../../database/sql.ts';
+import type { MessageOutcome } from '../../../outbound/webhook.ts';
+import { isKept } from '../../../tenancy/firms.ts';
 import { computeAskedMs, computePauseMs } from './attempts.ts';
 
 /** Subscriptions that fail, and such as are due, that are counted: what more would say nothing else. */

@@ -2,20 +2,32 @@
  * Delivery: what is due for one subscription is done, by the rights of its application at this moment. Nothing is sent under rights
  * that are no longer those of its run; whatever an endpoint does is noted, and tried again (docs/decisions/0309).
  */
-import { PraxisError } from '../../base/errors.ts';
-import { sql } from '../../database/sql.ts';
-import { type Audit, openAudit } from '../../engine/audit-recorder.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import { jobLimits } from '../../limits/budgets.ts';
-import { getTypeName } from '../../storage/rows.ts';
-import type { FeatureServices } from '../feature.ts';
-import type { Admitted } from './admitting/keeping.ts';
+import { PraxisError } from '../../../base/errors.ts';
+import { sql } from '../../../database/sql.ts';
+import { type Audit, openAudit } from '../../../engine/audit-recorder.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import { jobLimits } from '../../../limits/budgets.ts';
+import { getTypeName } from '../../../storage/rows.ts';
+import type { FeatureServices } from '../../feature.ts';
+import type { Admitted } from '../admitting/keeping.ts';
+import { storeStatus } from '../lifecycle.ts';
+import { type ShownEvent, showEvents } from '../notification.ts';
+import { noteUnbound } from '../sockets/binding-store.ts';
+import type { Binding, Bindings } from '../sockets/bindings.ts';
+import {
+  activate,
+  endRun,
+  listOwnEvents,
+  requireRights,
+  type SubscriptionEvent,
+  type SubscriptionState,
+  stateColumns,
+  unsearchable,
+} from '../store.ts';
 import { computeWindowMs, handshakesMax, keepAttempt, noteBatch, noteLane } from './attempts.ts';
-import { type DueSubscription, releaseDue } from './due.ts';
+import { type DueSubscription, eventsKeptMs, releaseDue } from './due.ts';
 import { type Batch, computeShape, runLanes, type Told, windowMax, withLanes } from './lanes.ts';
-import { storeStatus } from './lifecycle.ts';
 import { isAccepted, send, type Tried } from './message.ts';
-import { type ShownEvent, showEvents } from './notification.ts';
 import {
   type Attended,
   endSubscription,
@@ -26,19 +38,6 @@ import {
   noteFailures,
   tellRecovered,
 } from './outcomes.ts';
-import { eventsKeptMs } from './retention.ts';
-import { noteUnbound } from './sockets/binding-store.ts';
-import type { Binding, Bindings } from './sockets/bindings.ts';
-import {
-  activate,
-  endRun,
-  listOwnEvents,
-  requireRights,
-  type SubscriptionEvent,
-  type SubscriptionState,
-  stateColumns,
-  unsearchable,
-} from './store.ts';
 
 /** Notifications that one subscription gets before others have their turn. */
 const turnsMax = 10;

@@ -1,11 +1,11 @@
 /** What becomes of an attempt to reach an endpoint: statements on the state of its subscription, and the attempts that are kept. */
-import type { Database, Queryable } from '../../database/database.ts';
-import { type Sql, sql } from '../../database/sql.ts';
-import type { MessageOutcome } from '../../outbound/webhook.ts';
-import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
+import type { Database, Queryable } from '../../../database/database.ts';
+import { type Sql, sql } from '../../../database/sql.ts';
+import type { MessageOutcome } from '../../../outbound/webhook.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../../storage/index-arrays.ts';
+import type { NotificationType } from '../notification.ts';
+import type { SubscriptionState } from '../store.ts';
 import { never } from './due.ts';
-import type { NotificationType } from './notification.ts';
-import type { SubscriptionState } from './store.ts';
 
 /** Pauses between attempts, by the first of them: each is twice as long, up to a limit; after that window nothing is tried. */
 const pauseLimitOfFirst = 720;

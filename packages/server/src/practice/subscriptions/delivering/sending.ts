@@ -2,15 +2,15 @@
  * What one process attends to at once: it takes what is due, holds it while it works, and gives it back. What it has just admitted it
  * takes with that, and tells at once, where nobody else waits for the place (docs/decisions/0332).
  */
-import { openKeptConnections } from '../../outbound/kept-connections.ts';
-import type { FeatureServices } from '../feature.ts';
-import type { RecentRights } from './acting.ts';
-import type { Admitted } from './admitting/keeping.ts';
+import { openKeptConnections } from '../../../outbound/kept-connections.ts';
+import type { FeatureServices } from '../../feature.ts';
+import type { RecentRights } from '../acting.ts';
+import type { Admitted } from '../admitting/keeping.ts';
+import type { Bindings } from '../sockets/bindings.ts';
 import { attend, type Sender } from './delivery.ts';
 import { claimDue, type DueSubscription, leaseMs, renewLeases } from './due.ts';
 import { openLaneRoom } from './lanes.ts';
 import { type Acceptances, openAcceptances } from './noting.ts';
-import type { Bindings } from './sockets/bindings.ts';
 
 /**
  * Subscriptions that a process attends to at once: over all, of one firm, of one application, and taken at one look. An application

@@ -3,19 +3,19 @@
  * secrets, and the attempt that is told of it.
  */
 import { isJsonObject, type JsonLimits, parseJsonInParts, toXmlParts } from '@praxis/fhir';
-import { type Disclosed, unwrapDisclosed } from '../../access/disclosure.ts';
-import type { InteractionContext } from '../../engine/context.ts';
-import type { KeptConnections } from '../../outbound/kept-connections.ts';
-import { type MessageOutcome, postSigned } from '../../outbound/webhook.ts';
-import { getTypeName } from '../../storage/rows.ts';
-import type { FeatureServices } from '../feature.ts';
+import { type Disclosed, unwrapDisclosed } from '../../../access/disclosure.ts';
+import type { InteractionContext } from '../../../engine/context.ts';
+import type { KeptConnections } from '../../../outbound/kept-connections.ts';
+import { type MessageOutcome, postSigned } from '../../../outbound/webhook.ts';
+import { getTypeName } from '../../../storage/rows.ts';
+import type { FeatureServices } from '../../feature.ts';
+import { openHeaders } from '../channel-headers.ts';
+import { buildNotification, type NotificationType, type ShownEvent } from '../notification.ts';
+import { computeSecret } from '../secret.ts';
+import type { Binding } from '../sockets/bindings.ts';
+import type { SubscriptionState } from '../store.ts';
 import type { DeliveryAttempt } from './attempts.ts';
-import { openHeaders } from './channel-headers.ts';
 import type { DueSubscription } from './due.ts';
-import { buildNotification, type NotificationType, type ShownEvent } from './notification.ts';
-import { computeSecret } from './secret.ts';
-import type { Binding } from './sockets/bindings.ts';
-import type { SubscriptionState } from './store.ts';
 
 /** For which subscription, and how. */
 export interface Sending {

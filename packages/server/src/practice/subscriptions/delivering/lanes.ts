@@ -3,8 +3,8 @@
  * time (docs/decisions/0323). Which events lie in which lane, and how they are cut into notifications, depends on numbers alone, so
  * that a repetition has what the first attempt had.
  */
-import type { SubscriptionDefinition } from './definition.ts';
-import type { SubscriptionEvent } from './store.ts';
+import type { SubscriptionDefinition } from '../definition.ts';
+import type { SubscriptionEvent } from '../store.ts';
 
 /** Events that are told in lanes before the next ones are looked at. */
 const windowEventsMin = 100;

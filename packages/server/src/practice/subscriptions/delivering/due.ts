@@ -2,11 +2,13 @@
  * For which subscriptions something is to be done, asked over all firms. Who takes one holds it for some seconds and renews that,
  * so that what a process leaves when it dies is soon taken by another.
  */
-import type { Database } from '../../database/database.ts';
-import { sql } from '../../database/sql.ts';
-import { encodeIntegerArray, encodeTextArray } from '../../storage/index-arrays.ts';
-import { isKept } from '../../tenancy/firms.ts';
-import { eventsKeptMs } from './retention.ts';
+import type { Database } from '../../../database/database.ts';
+import { sql } from '../../../database/sql.ts';
+import { encodeIntegerArray, encodeTextArray } from '../../../storage/index-arrays.ts';
+import { isKept } from '../../../tenancy/firms.ts';
+
+/** How long events are kept for a subscriber that comes back, or asks for them again: 30 days, in ms. */
+export const eventsKeptMs = 30 * 24 * 60 * 60 * 1000;
 
 /** A subscription that this process has taken. */
 export interface DueSubscription {

@@ -3,7 +3,7 @@
  * after the next look. Until then the process holds the subscription, and whoever takes it after the process has died tells the same
  * again (docs/decisions/0332).
  */
-import type { Database } from '../../database/database.ts';
+import type { Database } from '../../../database/database.ts';
 import { type Accepted, type Noted, noteDelivered } from './attempts.ts';
 
 /** On its way. */

@@ -2,8 +2,11 @@
  * What comes of attending to a subscription: what was accepted, what failed and when it is tried again, and how a run ends. Whatever an
  * endpoint does is noted (docs/decisions/0309).
  */
-import type { RecentRights } from './acting.ts';
-import type { Admitted } from './admitting/keeping.ts';
+import type { RecentRights } from '../acting.ts';
+import type { Admitted } from '../admitting/keeping.ts';
+import { reasonTexts, storeStatus } from '../lifecycle.ts';
+import { closeCodes } from '../sockets/bindings.ts';
+import { type EndReason, endRun } from '../store.ts';
 import {
   computeAskedMs,
   computePauseMs,
@@ -18,11 +21,8 @@ import {
 } from './attempts.ts';
 import type { DueSubscription } from './due.ts';
 import type { LaneRoom } from './lanes.ts';
-import { reasonTexts, storeStatus } from './lifecycle.ts';
 import type { Sending, Tried } from './message.ts';
 import type { Acceptances } from './noting.ts';
-import { closeCodes } from './sockets/bindings.ts';
-import { type EndReason, endRun } from './store.ts';
 
 /** Attempts in a row that failed before the resource says so: a single one is nobody's concern. */
 const toldAttempts = 2;
