@@ -4,6 +4,7 @@
  */
 import type { TargetName } from '../engine/fhir-target.ts';
 import type { HeaderName, HistoryParameterName } from './request-parameters.ts';
+import { formatOfLists } from './search-parameters.ts';
 
 export type DescribedInteraction = Exclude<TargetName, 'operation'>;
 
@@ -31,8 +32,9 @@ export interface InteractionText {
 
 const form = ['_format', '_pretty'] as const;
 const shownResource = ['_summary', '_elements', ...form] as const;
+const shownList = ['_summary', '_elements', formatOfLists, '_pretty'] as const;
 /** A walk through many resources goes on by a cursor. */
-const walked = ['_count', '_cursor', ...shownResource] as const;
+const walked = ['_count', '_cursor', ...shownList] as const;
 const changing = ['ifMatch', 'ifNoneMatch', 'preferReturn', 'idempotencyKey'] as const;
 const written = { 200: 'written', 201: 'written' } as const;
 const reading = {
@@ -58,7 +60,7 @@ const searching = {
 } as const;
 const historyOf = {
   headers: ['preferHandling'],
-  shown: ['_count', ...shownResource],
+  shown: ['_count', ...shownList],
   answers: { 200: 'list' },
   refusals: [],
 } as const;

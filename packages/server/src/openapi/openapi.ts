@@ -17,6 +17,8 @@ export interface ParameterObject {
   readonly style?: 'form';
   readonly explode?: true;
   readonly schema: Schema;
+  /** A value that the service takes. */
+  readonly example?: unknown;
 }
 
 export interface MediaType {

@@ -33,7 +33,7 @@ import {
   toCamelCase,
 } from './openapi.ts';
 import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
-import { buildCriterionRefs } from './search-parameters.ts';
+import { buildCriterionRefs, formatOfLists } from './search-parameters.ts';
 import { buildSuccessRef } from './success-answers.ts';
 
 /** A level, or a version of an instance. */
@@ -118,7 +118,7 @@ function operationOf(declaration: Declaration, level: Level, type: string, metho
     tags: [tag],
     parameters: [
       ...(method === 'post' ? [] : queryParameters(declaration, type)),
-      ...buildParameterRefs(['_format', '_pretty']),
+      ...buildParameterRefs([declaration.isList === true ? formatOfLists : '_format', '_pretty']),
       // What changes something can be sent with a key.
       ...(declaration.affectsState ? buildHeaderParameterRefs(['idempotencyKey']) : []),
       ...(declaration.creates === undefined ? [] : buildHeaderParameterRefs(['preferReturn'])),
@@ -167,10 +167,16 @@ function parameterTable({ parameters }: Declaration): string {
 
 /** In-parameters that are primitive values; others are sent in a body. */
 function queryParameters(declaration: Declaration, type: string): readonly (ParameterObject | ReferenceObject)[] {
-  const own = inParameters(declaration).flatMap(({ name, type: datatype, max, documentation }) => {
+  const own = inParameters(declaration).flatMap(({ name, type: datatype, min, max, documentation }) => {
     if (datatype === undefined || !isPrimitiveType(datatype)) return [];
     const schema = buildSchemaRef(datatype);
-    return [buildParameter('query', name, documentation, max === 1 ? schema : { type: 'array', items: schema })];
+    const parameter = buildParameter(
+      'query',
+      name,
+      documentation,
+      max === 1 ? schema : { type: 'array', items: schema },
+    );
+    return [min > 0 ? { ...parameter, required: true as const } : parameter];
   });
   return declaration.further === 'search' ? [...own, ...buildCriterionRefs(type)] : own;
 }
@@ -216,14 +222,26 @@ function inputSchemaName({ url }: Declaration): string {
 }
 
 function inputSchema(parameters: readonly OperationParameter[]): Schema {
-  const least = parameters.reduce((sum, { min }) => sum + min, 0);
-  const counts = least > 0 ? { minItems: least } : {};
-  const parameter = { type: 'array', ...itemsOf(parameters), ...counts };
-  return { allOf: [buildSchemaRef('Parameters')], properties: { parameter } };
+  const isRequired = parameters.some(({ min }) => min > 0);
+  return {
+    allOf: [buildSchemaRef('Parameters')],
+    properties: { parameter: { type: 'array', ...itemsOf(parameters) } },
+    ...(isRequired ? { required: ['parameter'] } : {}),
+  };
 }
 
+/** Any of the parameters, and those that have to be there. */
 function itemsOf(parameters: readonly OperationParameter[]): Schema {
-  return parameters.length === 0 ? { maxItems: 0 } : { items: { anyOf: parameters.map(occurrence) } };
+  if (parameters.length === 0) return { maxItems: 0 };
+  const required = parameters.filter(({ min }) => min > 0);
+  const contained = required.map(({ name, min }) => ({
+    contains: { type: 'object', properties: { name: { const: name } }, required: ['name'] },
+    minContains: min,
+  }));
+  return {
+    items: { anyOf: parameters.map(occurrence) },
+    ...(required.length > 0 ? { minItems: required.reduce((sum, { min }) => sum + min, 0), allOf: contained } : {}),
+  };
 }
 
 function occurrence({ name, type, parts, documentation }: OperationParameter): Schema {

@@ -21,6 +21,14 @@ const pathParameters: Readonly<Record<string, ParameterObject>> = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** No example: tools send it with each request, and the second is refused. */
+const idempotencyKeySchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^(?:[!#-+\\-\\.0-:<-\\[\\]-~]+|"[ !#-\\[\\]-~]+")$',
+};
+
 const contentFlagTexts = Object.entries(contentFlagMeanings).map(([name, meaning]) => `${name}: ${meaning}`);
 
 const headerParameters = {
@@ -51,8 +59,8 @@ const headerParameters = {
   idempotencyKey: buildParameter(
     'header',
     'Idempotency-Key',
-    `A string, made anew for each request; its double quotes may be left out. Repeated with it, the request has one effect, and is answered as the first time. Kept for ${keyKeptMs / dayMs} days.`,
-    buildTextSchema('"8e03978e-40d5-43dd-bc93-6894a57f9324"'),
+    `Make a new key for each request, such as a random UUID. Its double quotes may be left out. A request that is repeated with its key has one effect, and gets the first answer. Kept for ${keyKeptMs / dayMs} days.`,
+    idempotencyKeySchema,
   ),
   preferReturn: buildParameter('header', 'Prefer', 'The content of the response to a change.', {
     type: 'string',

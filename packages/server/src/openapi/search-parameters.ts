@@ -23,47 +23,34 @@ import {
   type ReferenceObject,
   type Schema,
 } from './openapi.ts';
+import { makeSearchExample } from './search-examples.ts';
 
 const ordered = `A prefix compares: ${prefixes.join(', ')}; none means eq.`;
 
 /** How the values of a kind are written: https://hl7.org/fhir/R4/search.html#ptypes */
-const kindTexts: Readonly<Record<SearchParameterKind, { readonly text: string; readonly example: string }>> = {
-  string: {
-    text: 'Begins with the value, whatever the case and the accents. Modifiers: exact, contains, missing.',
-    example: 'quill',
-  },
-  token: {
-    text: 'A code, an identifier, or a boolean: code, system|code, |code or system|. Modifiers, where the element has them: not, text, in, not-in, above, below, of-type, missing.',
-    example: 'http://loinc.org|8480-6',
-  },
-  date: {
-    text: `A date or an instant, of any precision. ${ordered} Given twice, both bound the range. Modifier: missing.`,
-    example: 'ge2026-11-01',
-  },
-  reference: {
-    text: 'An id, Type/id, or a URL. A chain goes on after a dot: patient.birthdate. Modifiers: a type, identifier, missing.',
-    example: 'Patient/1',
-  },
-  number: { text: `A number, as exact as it is written. ${ordered} Modifier: missing.`, example: 'gt0.8' },
-  quantity: {
-    text: `number, number|system|code or number||code; units of UCUM are converted. ${ordered} Modifier: missing.`,
-    example: '5.4|http://unitsofmeasure.org|mg',
-  },
-  uri: { text: 'The whole URI. Modifiers: above, below, missing.', example: 'http://hl7.org/fhir/ValueSet/languages' },
-  composite: { text: 'Values of several parameters of one element, joined by $.', example: '8480-6$gt120' },
-  special: { text: 'As the description says.', example: '42.3|-71.1|5|km' },
+const kindTexts: Readonly<Record<SearchParameterKind, string>> = {
+  string: 'Begins with the value, whatever the case and the accents. Modifiers: exact, contains, missing.',
+  token:
+    'A code, an identifier, or a boolean: code, system|code, |code or system|. Modifiers, where the element has them: not, text, in, not-in, above, below, of-type, missing.',
+  date: `A date or an instant, of any precision. ${ordered} Given twice, both bound the range. Modifier: missing.`,
+  reference:
+    'An id, Type/id, or a URL. A chain goes on after a dot: patient.birthdate. Modifiers: a type, identifier, missing.',
+  number: `A number, as exact as it is written. ${ordered} Modifier: missing.`,
+  quantity: `number, number|system|code or number||code; units of UCUM are converted. ${ordered} Modifier: missing.`,
+  uri: 'The whole URI. Modifiers: above, below, missing.',
+  composite: 'Values of several parameters of one element, joined by $.',
+  special: 'As the description says.',
 };
 
 /** One schema for each kind of search parameter. */
 export function searchSchemas(): Readonly<Record<string, Schema>> {
   return Object.fromEntries(
-    Object.entries(kindTexts).map(([kind, { text, example }]) => [
+    Object.entries(kindTexts).map(([kind, text]) => [
       kindSchema(kind),
       {
         description: `${text} Commas mean "or". A repeated parameter means "and".`,
         type: 'array',
         items: { type: 'string' },
-        examples: [[example]],
       },
     ]),
   );
@@ -80,7 +67,7 @@ function servedParameters(type: string): readonly SearchParameter[] {
 
 /** References to what a search of a type takes: its own parameters first. */
 export function searchParameterRefs(type: string): readonly ReferenceObject[] {
-  return [...buildCriterionRefs(type), ...buildParameterRefs(Object.keys(resultParameters))];
+  return [...buildCriterionRefs(type), ...buildParameterRefs(listParameters)];
 }
 
 /** References to what says which resources of a type are meant, not how they are shown. */
@@ -100,7 +87,8 @@ export function openSearchRefs(isOfSeveral: boolean): readonly ReferenceObject[]
   return buildParameterRefs([
     ...(isOfSeveral ? ['_type'] : []),
     ...ofEveryType.map((parameter) => componentName({ type: anyType, parameter })),
-    ...Object.keys({ ...generalParameters, ...resultParameters }),
+    ...Object.keys(generalParameters),
+    ...listParameters,
   ]);
 }
 
@@ -182,7 +170,9 @@ function everyParameter(): readonly OfType[] {
 function registryParameters(): readonly [string, ParameterObject][] {
   const named = everyParameter().map((each): [string, ParameterObject] => {
     const { code, description, type } = each.parameter;
-    return [componentName(each), buildParameter('query', code, description, buildSchemaRef(kindSchema(type)))];
+    const parameter = buildParameter('query', code, description, buildSchemaRef(kindSchema(type)));
+    const example = makeSearchExample(each.type, code);
+    return [componentName(each), { ...parameter, ...(example === undefined ? {} : { example: [example] }) }];
   });
   return [...new Map(named)].sort(([one], [other]) => (one < other ? -1 : 1));
 }
@@ -219,12 +209,25 @@ const resultParameters = describeAll({
     'Also what refers to the matches: Type:parameter. `_revinclude:iterate` goes on.',
     buildSchemaRef('search.include'),
   ],
-  _format: [
-    'The format of the answer; comes before Accept. ndjson is for searches and histories.',
-    { type: 'string', enum: ['json', 'xml', 'ndjson'] },
-  ],
-  _pretty: ['Lines and indentation for people.', { type: 'boolean' }],
 });
+
+/** Name of the component of `_format` where the answer is a list. */
+export const formatOfLists = '_format.lists';
+
+/** The form of an answer: https://hl7.org/fhir/R4/http.html#parameters */
+const formParameters: Readonly<Record<string, ParameterObject>> = {
+  ...describeAll({
+    _format: ['The format of the answer; comes before Accept.', { type: 'string', enum: ['json', 'xml'] }],
+    _pretty: ['Lines and indentation for people.', { type: 'boolean' }],
+  }),
+  [formatOfLists]: buildParameter('query', '_format', 'The format of the answer; comes before Accept.', {
+    type: 'string',
+    enum: ['json', 'xml', 'ndjson'],
+  }),
+};
+
+/** Components of what says how a list is shown. */
+const listParameters = [...Object.keys(resultParameters), formatOfLists, '_pretty'];
 
 const ofSystem = describeAll({
   _type: ['The types to search, separated by commas.', buildTextSchema('Patient,Practitioner')],
@@ -247,7 +250,7 @@ export function searchParameterComponents(): Readonly<Record<string, ParameterOb
     .filter(isWritable)
     .map((type) => [`criteria.${type}`, criteriaParameter(type)] as const);
   const others = Object.fromEntries([...criteria, ...registryParameters()]);
-  return { ...ofSystem, ...generalParameters, ...resultParameters, ...others };
+  return { ...ofSystem, ...generalParameters, ...resultParameters, ...formParameters, ...others };
 }
 
 /** Values of `_include` and `_revinclude`. */

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import { type JsonObject, parseJson, parseXml, toXml } from '@praxis/fhir';
 import { patient } from '../support/records.ts';
+import { assertRefused } from '../support/refusals.ts';
 import { type Answer, callerOf, makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after });
@@ -162,6 +163,18 @@ test('_pretty lays out both formats for people and changes nothing else', async 
     '  <id value="p"/>',
   ]);
   assert.equal((await get('Observation/p?_pretty=false')).text, plain.text);
+});
+
+test('_pretty is true or false', async () => {
+  for (const path of ['Patient/one?_pretty=1', 'Patient?_pretty=TRUE', 'Patient/one/_history?_pretty=']) {
+    assertRefused(await get(path), {
+      status: 400,
+      error: 'search-invalid',
+      issue: 'invalid',
+      diagnostics: '_pretty takes true or false',
+      expression: ['_pretty'],
+    });
+  }
 });
 
 test('texts of more than 1 MiB, which nobody reads, are not laid out', async () => {

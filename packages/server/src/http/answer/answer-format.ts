@@ -7,6 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../base/errors.ts';
+import { refuseValue } from '../../search/query/search-values.ts';
 import { findHighestQuality, type MediaRange, parseAccept, parseMediaType } from '../request/media-types.ts';
 
 export type FormatKind = 'json' | 'xml';
@@ -150,20 +151,27 @@ function acceptedRepresentation(accept: string, preferred: FormatKind): Represen
 
 /**
  * The format of one resource as an answer.
- * @throws PraxisError `not-acceptable` naming what is served
+ * @throws PraxisError `not-acceptable` naming what is served, `search-invalid` for a `_pretty` that is no boolean
  */
 export function requireFormat(wishes: FormatWishes): AnswerFormat {
+  requirePretty(wishes);
   const lists = namesLines(wishes) ? ' (application/fhir+ndjson of searches and histories alone)' : '';
   return findFormat(wishes) ?? refuseFormat(wishes, `application/fhir+json and application/fhir+xml are${lists}`);
 }
 
 /**
  * The format of a list as an answer.
- * @throws PraxisError `not-acceptable` naming what is served
+ * @throws PraxisError `not-acceptable` naming what is served, `search-invalid` for a `_pretty` that is no boolean
  */
 export function requireListFormat(wishes: FormatWishes): AnswerFormat | LinesFormat {
+  requirePretty(wishes);
   const served = 'application/fhir+json, application/fhir+xml and application/fhir+ndjson are';
   return findListFormat(wishes) ?? refuseFormat(wishes, served);
+}
+
+function requirePretty({ query }: FormatWishes): void {
+  const value = lastValue(query, '_pretty');
+  if (value !== undefined && value !== 'true' && value !== 'false') refuseValue('_pretty', 'takes true or false');
 }
 
 function refuseFormat(wishes: FormatWishes, served: string): never {
