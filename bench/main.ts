@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- [service | scale | upkeep | scheduling | booking | revocation | access | restarts | idle | start | workers |
- * memory | stock | ledger | ledger-size | practice-day | export | import | events | events-proof] [options]]`: each bench tells its
+ * memory | stock | ledger | ledger-size | practice-day | export | import | events | events-proof | reference] [options]]`: each bench tells its
  * options at its top.
  */
 import { benchAccess } from './access.ts';
@@ -13,6 +13,7 @@ import { benchImport } from './import/bench-import.ts';
 import { benchLedgerSize } from './ledger-size.ts';
 import { benchMemory } from './memory.ts';
 import { benchPracticeDay } from './practice-day/bench-practice-day.ts';
+import { benchReference } from './reference/bench-reference.ts';
 import { benchRestarts } from './restarts/bench-restarts.ts';
 import { benchRevocation } from './revocation/bench-revocation.ts';
 import { benchScale } from './scale/bench-scale.ts';
@@ -70,6 +71,8 @@ const benches: Readonly<Record<string, Bench>> = {
   events: { run: benchEvents, source: './events/bench-events.ts' },
   /** Events while everything fails: nothing is lost, nothing is told that must not be. */
   'events-proof': { run: benchEventsProof, source: './events/bench-events-proof.ts' },
+  /** Pages of the API reference in Chromium. */
+  reference: { run: benchReference, source: './reference/bench-reference.ts' },
   /** 20 practices at work, by one worker or two. */
   'practice-day': { run: benchPracticeDay, source: './practice-day/bench-practice-day.ts' },
 };

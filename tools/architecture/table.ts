@@ -136,6 +136,7 @@ export const tiers: readonly Tier[] = [
     groups: [
       [{ name: 'admin', purpose: 'administration of tenants' }],
       [{ name: 'openapi', purpose: 'the OpenAPI document, derived from the tables of what it describes' }],
+      [{ name: 'reference', purpose: 'pages of the documentation: guides, and one for each operation' }],
       [{ name: 'http', purpose: 'routes, authentication, answers' }],
     ],
   },
@@ -168,11 +169,11 @@ export const dependencyImporters: Readonly<Record<string, readonly string[]>> = 
   'ipaddr.js': ['outbound'],
   jose: ['oauth'],
   'lru-cache': ['base', 'database', 'tenancy', 'search', 'audit', 'validation', 'oauth', 'practice', 'http'],
+  marked: ['reference'],
   pg: ['database'],
   pino: ['base'],
   'prom-client': ['base'],
   re2js: ['terminology'],
-  'swagger-ui-dist': ['http'],
   'temporal-polyfill': ['base', 'synthetic'],
   ws: ['http'],
 };

@@ -22,9 +22,11 @@ import {
   toCamelCase,
 } from './openapi.ts';
 
-interface AdministrationDocument {
+export interface AdministrationDocument {
   readonly openapi: string;
   readonly paths: Paths;
+  readonly tags: readonly { readonly name: string }[];
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly [member: string]: unknown;
 }
 

@@ -12,7 +12,8 @@ import { buildExampleComponents } from './examples.ts';
 import { buildHeaderComponents } from './headers.ts';
 import { buildSystemPaths, buildTypePaths, systemTag } from './interaction-paths.ts';
 import { openPaths, serviceTag } from './open-paths.ts';
-import type { Paths } from './openapi.ts';
+import { describedMethods, type Paths } from './openapi.ts';
+import { buildInputExamples } from './operation-examples.ts';
 import {
   buildGeneralOperationPaths,
   buildOperationInputSchemas,
@@ -46,10 +47,27 @@ export interface OpenApiDocument {
   readonly [member: string]: unknown;
 }
 
+type Components = OpenApiDocument['components'];
+
+/** The document without what it describes. */
+interface DocumentHead {
+  readonly openapi: string;
+  readonly tags: OpenApiDocument['tags'];
+  readonly [member: string]: unknown;
+}
+
 /** The document. */
 export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
-  const root = [{ url: '/' }];
-  const realms = [...root, ...[...facts.realmOrigins.values()].map((url) => ({ url }))];
+  return {
+    ...buildDocumentHead(facts),
+    paths: { ...buildGeneralPaths(facts), ...Object.assign({}, ...resourceTypesWithEndpoint.map(buildPathsOfType)) },
+    webhooks: buildWebhooks(),
+    components: buildComponents(),
+  };
+}
+
+/** What the document says of itself. */
+export function buildDocumentHead(facts: DocumentFacts): DocumentHead {
   return {
     openapi: '3.1.1',
     info: {
@@ -62,45 +80,74 @@ export function openApiDocument(facts: DocumentFacts): OpenApiDocument {
     servers: servers(facts),
     security: [{ bearer: [], apiKey: [] }],
     tags: tags(),
-    paths: {
-      ...buildTokenPaths(realms),
-      ...buildOwnTokenPaths(realms),
-      ...buildDiscoveryPaths(root, realms),
-      ...openPaths(root),
-      ...buildContentPaths(root),
-      ...buildSystemPaths(),
-      ...buildGeneralOperationPaths(),
-      ...Object.assign(
-        {},
-        ...resourceTypesWithEndpoint.map((type) => ({ ...buildTypeOperationPaths(type), ...buildTypePaths(type) })),
-      ),
+  };
+}
+
+/** The paths whose operations have a tag. They cost far less than those of all tags. */
+export function buildPathsOfTag(facts: DocumentFacts, tag: string): Paths {
+  return types.has(tag) ? buildPathsOfType(tag) : pickTag(buildGeneralPaths(facts), tag);
+}
+
+/** The webhooks that have a tag. */
+export function buildWebhooksOfTag(tag: string): Webhooks {
+  return pickTag(buildWebhooks(), tag);
+}
+
+const types: ReadonlySet<string> = new Set(resourceTypesWithEndpoint);
+
+function pickTag<Items extends Paths | Webhooks>(items: Items, tag: string): Items {
+  const those = Object.entries(items).filter(([, item]) =>
+    describedMethods.some((method) => item[method]?.tags.includes(tag) === true),
+  );
+  return Object.fromEntries(those) as Items;
+}
+
+function buildPathsOfType(type: string): Paths {
+  return { ...buildTypeOperationPaths(type), ...buildTypePaths(type) };
+}
+
+/** The paths of no single type. */
+function buildGeneralPaths(facts: DocumentFacts): Paths {
+  const root = [{ url: '/' }];
+  const realms = [...root, ...[...facts.realmOrigins.values()].map((url) => ({ url }))];
+  return {
+    ...buildTokenPaths(realms),
+    ...buildOwnTokenPaths(realms),
+    ...buildDiscoveryPaths(root, realms),
+    ...openPaths(root),
+    ...buildContentPaths(root),
+    ...buildSystemPaths(),
+    ...buildGeneralOperationPaths(),
+  };
+}
+
+/** What paths refer to. @param parametersOf the types whose search parameters are among it, and take most of the time */
+export function buildComponents(parametersOf: readonly string[] = resourceTypesWithEndpoint): Components {
+  return {
+    securitySchemes,
+    parameters: { ...requestParameterComponents(), ...typeParameter, ...searchParameterComponents(parametersOf) },
+    headers: buildHeaderComponents(),
+    requestBodies: requestBodyComponents(),
+    responses: { ...buildErrorAnswerComponents(), ...buildSuccessComponents() },
+    examples: {
+      ...buildExampleComponents(),
+      ...buildInputExamples(),
+      ...buildTokenExamples(),
+      ...buildOwnTokenExamples(),
+      ...buildDiscoveryExamples(),
+      ...buildErrorExampleComponents(),
+      ...buildWebhookExamples(),
     },
-    webhooks: buildWebhooks(),
-    components: {
-      securitySchemes,
-      parameters: { ...requestParameterComponents(), ...typeParameter, ...searchParameterComponents() },
-      headers: buildHeaderComponents(),
-      requestBodies: requestBodyComponents(),
-      responses: { ...buildErrorAnswerComponents(), ...buildSuccessComponents() },
-      examples: {
-        ...buildExampleComponents(),
-        ...buildTokenExamples(),
-        ...buildOwnTokenExamples(),
-        ...buildDiscoveryExamples(),
-        ...buildErrorExampleComponents(),
-        ...buildWebhookExamples(),
-      },
-      schemas: {
-        ...tokenSchemas,
-        ...ownTokenSchemas,
-        ...buildDiscoverySchemas(),
-        ...searchSchemas(),
-        ...includeSchema,
-        ...searchForms(),
-        ...buildOperationInputSchemas(),
-        ...webhookSchemas,
-        ...buildTypeSchemas(),
-      },
+    schemas: {
+      ...tokenSchemas,
+      ...ownTokenSchemas,
+      ...buildDiscoverySchemas(),
+      ...searchSchemas(),
+      ...includeSchema,
+      ...searchForms(),
+      ...buildOperationInputSchemas(),
+      ...webhookSchemas,
+      ...buildTypeSchemas(),
     },
   };
 }

@@ -113,3 +113,8 @@ export function buildTextSchema(example: string): Schema {
 export function toCamelCase(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
+
+/** The name of a tag in URLs. `Every type` → `every-type`; names of types stay as they are. */
+export function slugTag(tag: string): string {
+  return tag.includes(' ') ? tag.toLowerCase().replaceAll(' ', '-') : tag;
+}

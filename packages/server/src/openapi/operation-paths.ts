@@ -32,6 +32,7 @@ import {
   type Schema,
   toCamelCase,
 } from './openapi.ts';
+import { listInputExamples } from './operation-examples.ts';
 import { buildHeaderParameterRefs, buildPathParameterRefs } from './request-parameters.ts';
 import { buildCriterionRefs, formatOfLists } from './search-parameters.ts';
 import { buildSuccessRef } from './success-answers.ts';
@@ -191,7 +192,8 @@ function body(declaration: Declaration): RequestBody {
   const parameters = buildSchemaRef(inputSchemaName(declaration));
   const schema =
     single?.type === undefined || others.length > 0 ? parameters : { anyOf: [parameters, buildSchemaRef(single.type)] };
-  return { required: inParameters(declaration).some(({ min }) => min > 0), content: buildResourceContent(schema) };
+  const content = buildResourceContent(schema, listInputExamples(lastOfUrl(declaration)));
+  return { required: inParameters(declaration).some(({ min }) => min > 0), content };
 }
 
 function isResource({ type }: OperationParameter): boolean {
@@ -217,8 +219,12 @@ export function buildOperationInputSchemas(): Readonly<Record<string, Schema>> {
 }
 
 /** Operations of one name are told apart by the last part of their canonical URL: `ValueSet-validate-code`. */
-function inputSchemaName({ url }: Declaration): string {
-  return `in.${url.slice(url.lastIndexOf('/') + 1)}`;
+function inputSchemaName(declaration: Declaration): string {
+  return `in.${lastOfUrl(declaration)}`;
+}
+
+function lastOfUrl({ url }: Declaration): string {
+  return url.slice(url.lastIndexOf('/') + 1);
 }
 
 function inputSchema(parameters: readonly OperationParameter[]): Schema {

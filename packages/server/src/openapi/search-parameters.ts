@@ -79,7 +79,7 @@ export function buildCriterionRefs(type: string): readonly ReferenceObject[] {
 }
 
 /** Has the parameters that all types have. */
-const anyType = 'Basic';
+export const anyType = 'Basic';
 
 /** References to what a search takes that is not of one type known beforehand; `_type` where it may be of several. */
 export function openSearchRefs(isOfSeveral: boolean): readonly ReferenceObject[] {
@@ -158,17 +158,17 @@ function componentName({ type, parameter: { url } }: OfType): string {
 let descriptions: ReadonlyMap<string, ReadonlySet<string>> | undefined;
 
 function descriptionsByUrl(): ReadonlyMap<string, ReadonlySet<string>> {
-  const byUrl = Map.groupBy(everyParameter(), ({ parameter }) => parameter.url);
+  const byUrl = Map.groupBy(everyParameter(resourceTypesWithEndpoint), ({ parameter }) => parameter.url);
   return new Map([...byUrl].map(([url, those]) => [url, new Set(those.map(({ parameter }) => parameter.description))]));
 }
 
-function everyParameter(): readonly OfType[] {
-  return resourceTypesWithEndpoint.flatMap((type) => servedParameters(type).map((parameter) => ({ type, parameter })));
+function everyParameter(types: readonly string[]): readonly OfType[] {
+  return types.flatMap((type) => servedParameters(type).map((parameter) => ({ type, parameter })));
 }
 
-/** Every search parameter of the registry, those that several types share once. */
-function registryParameters(): readonly [string, ParameterObject][] {
-  const named = everyParameter().map((each): [string, ParameterObject] => {
+/** Every search parameter of the types, those that several share once. */
+function registryParameters(types: readonly string[]): readonly [string, ParameterObject][] {
+  const named = everyParameter(types).map((each): [string, ParameterObject] => {
     const { code, description, type } = each.parameter;
     const parameter = buildParameter('query', code, description, buildSchemaRef(kindSchema(type)));
     const example = makeSearchExample(each.type, code);
@@ -244,12 +244,10 @@ function pageSizes(): readonly number[] {
   return resourceTypesWithEndpoint.map(getPageRowsMax);
 }
 
-/** The parameters above as components. */
-export function searchParameterComponents(): Readonly<Record<string, ParameterObject>> {
-  const criteria = resourceTypesWithEndpoint
-    .filter(isWritable)
-    .map((type) => [`criteria.${type}`, criteriaParameter(type)] as const);
-  const others = Object.fromEntries([...criteria, ...registryParameters()]);
+/** The parameters above as components, with the search parameters of these types. */
+export function searchParameterComponents(types: readonly string[]): Readonly<Record<string, ParameterObject>> {
+  const criteria = types.filter(isWritable).map((type) => [`criteria.${type}`, criteriaParameter(type)] as const);
+  const others = Object.fromEntries([...criteria, ...registryParameters(types)]);
   return { ...ofSystem, ...generalParameters, ...resultParameters, ...formParameters, ...others };
 }
 

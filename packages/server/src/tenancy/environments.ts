@@ -40,7 +40,15 @@ export const publishedProducts: readonly string[] = [
 ];
 
 /** Path segments that begin other routes, so no environment may be called so. */
-const reservedNames: ReadonlySet<string> = new Set(['auth', 'health', 'metrics', 'admin', 'docs', 'console']);
+const reservedNames: ReadonlySet<string> = new Set([
+  'auth',
+  'health',
+  'metrics',
+  'admin',
+  'docs',
+  'openapi',
+  'console',
+]);
 
 /**
  * Makes an environment with its products.

@@ -8,6 +8,7 @@ import { resourceTypesWithEndpoint } from '@praxis/fhir';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describedMethods, type OperationObject, type ParameterObject } from '../../src/openapi/openapi.ts';
 import { operations } from '../../src/practice/features.ts';
+import { keepCalendar, plainCalendar, putPlaces } from '../practice/calendars/world.ts';
 import { patient } from '../support/records.ts';
 import { makeApplication, makeFirm, openCaller, openTestService } from '../support/service.ts';
 import { openWire } from '../support/wire.ts';
@@ -155,6 +156,26 @@ test('what an operation needs is required: in its query, and in the schema of it
   }
   for (const path of ['$write-outcome', 'Slot/$find', '$reconciliation'])
     assert.equal((await full.get(path)).status, 400);
+});
+
+test('examples of what operations take are taken, with ids that there are', async () => {
+  await putPlaces(full, ['12'], ['3']);
+  await keepCalendar(service.platform, maple, plainCalendar);
+  await service.service.jobs.settle();
+  await full.send('PUT', 'Patient/p1', patient('Quill', { id: 'p1' }));
+  const { json: found } = await full.get('Slot/$find?appointment-type=FOLLOWUP&_count=2');
+  const [first = '', second = ''] = found.entry.map(({ resource }: { resource: { id: string } }) => resource.id);
+  const exampleOf = (name: string, slot: string): object => {
+    const text = JSON.stringify(document.components.examples[`in.${name}`].value);
+    return JSON.parse(text.replace('Slot/1', `Slot/${slot}`).replace('Patient/1', 'Patient/p1'));
+  };
+  const booked = await full.send('POST', 'Appointment/$book', exampleOf('book', first));
+  assert.equal(booked.status, 201, booked.text);
+  const at = `Appointment/${booked.json.id}`;
+  const moved = await full.send('POST', `${at}/$reschedule`, exampleOf('reschedule', second));
+  assert.deepEqual([moved.status, moved.json.start === booked.json.start], [200, false], moved.text);
+  const cancelled = await full.send('POST', `${at}/$cancel`, exampleOf('cancel', ''));
+  assert.deepEqual([cancelled.status, cancelled.json.status], [200, 'cancelled'], cancelled.text);
 });
 
 test('Parameters without what is required break the schema, as they break the rule', async () => {

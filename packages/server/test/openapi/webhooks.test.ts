@@ -100,8 +100,8 @@ test('what the criteria of R4 send is as the document says', async () => {
   }
 });
 
-test('the page of Subscription has the webhooks, other pages have none', async () => {
-  const page = async (tag: string) => (await answerOf(await fetch(`${service.origin}/docs/openapi/${tag}.json`))).json;
-  assert.deepEqual((await page('Subscription')).webhooks, document.webhooks);
-  assert.deepEqual((await page('Patient')).webhooks, {});
+test('the document of Subscription has the webhooks, others have none', async () => {
+  const part = async (tag: string) => (await answerOf(await fetch(`${service.origin}/openapi/${tag}.json`))).json;
+  assert.deepEqual((await part('Subscription')).webhooks, document.webhooks);
+  assert.deepEqual((await part('Patient')).webhooks, {});
 });

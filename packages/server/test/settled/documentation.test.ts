@@ -1,22 +1,31 @@
 /** docs/integrate/contract.md#order-of-checks: the documentation is open. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { request } from '../support/raw-http.ts';
-import { openTestService } from '../support/service.ts';
+import { makeFirm, openTestService } from '../support/service.ts';
 
 const service = await openTestService({ after }, { PRAXIS_ENVIRONMENT_ORIGINS: 'prod=https://api.example.com' });
 const wrong = { authorization: 'Bearer wrong', 'x-api-key': 'wrong' };
 
+const html = 'text/html; charset=utf-8';
+const json = 'application/json; charset=utf-8';
+
 const contentTypes: Readonly<Record<string, string>> = {
-  '/openapi.json': 'application/json; charset=utf-8',
-  '/docs': 'text/html; charset=utf-8',
-  '/docs/reference.js': 'text/javascript; charset=utf-8',
-  '/docs/swagger-ui.css': 'text/css; charset=utf-8',
-  '/docs/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  '/docs/swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
-  '/docs/openapi/Patient.json': 'application/json; charset=utf-8',
-  '/docs/LICENSE': 'text/plain; charset=utf-8',
+  '/openapi.json': json,
+  '/openapi/Patient.json': json,
+  '/openapi/every-type.json': json,
+  '/openapi/guides/first-call.json': json,
+  '/openapi/without-cycles.json': json,
+  '/docs': html,
+  '/docs/search.json': json,
+  '/docs/guides/first-call': html,
+  '/docs/reference/Patient': html,
+  '/docs/reference/Patient/readPatient': html,
+  '/docs/schemas/HumanName': html,
 };
 
 test('settled open-paths openapi and documentation: they need no credentials, and wrong ones change nothing', async () => {
@@ -33,19 +42,30 @@ test('settled open-paths openapi and documentation: what is no part of them is n
   for (const path of [
     '/docs/',
     '/docs/package.json',
-    '/docs/openapi/Pacient.json',
+    '/docs/guides/none',
+    '/docs/guides/..%2FREADME',
+    '/docs/reference/Patient/none',
+    '/docs/openapi/Patient.json',
     '/docs/../package.json',
     '/openapi',
+    '/openapi/Pacient.json',
+    '/openapi/guides/none.json',
   ]) {
-    const { status, json } = await request(service.origin + path);
-    assert.deepEqual([status, json.issue[0].details.coding[0].code], [404, 'path-unknown'], path);
+    const { status, json: told } = await request(service.origin + path);
+    assert.deepEqual([status, told.issue[0].details.coding[0].code], [404, 'path-unknown'], path);
   }
-  const refused = await request(`${service.origin}/openapi.json`, { method: 'POST' });
-  assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
+  for (const path of ['/openapi.json', '/docs/reference/Patient/readPatient']) {
+    const refused = await request(service.origin + path, { method: 'POST' });
+    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
+  }
 });
 
 test('settled open-paths openapi and documentation: an ETag spares the transfer, and the text is compressed', async () => {
-  const url = `${service.origin}/openapi.json`;
+  for (const path of ['/openapi.json', '/docs/reference/Patient/readPatient'])
+    await assertCached(service.origin + path);
+});
+
+async function assertCached(url: string): Promise<void> {
   const plain = await request(url);
   const etag = plain.headers.get('etag') ?? '';
   assert.match(etag, /^W\/"[\w-]{22}"$/);
@@ -61,38 +81,34 @@ test('settled open-paths openapi and documentation: an ETag spares the transfer,
   assert.equal(await response.text(), plain.text);
   const head = await request(url, { method: 'HEAD' });
   assert.deepEqual([head.status, head.text], [200, '']);
+}
+
+test('settled open-paths openapi and documentation: pages load nothing, and run the script alone that their policy names', async () => {
+  for (const path of Object.keys(contentTypes).filter((each) => contentTypes[each] === html)) {
+    const { text, headers } = await request(service.origin + path);
+    const hashes = [/<script>([\s\S]*?)<\/script>/g, /<style>([\s\S]*?)<\/style>/g].map((pattern) => {
+      const [[, content = ''] = [], ...more] = text.matchAll(pattern);
+      assert.ok(content !== '' && more.length === 0, path);
+      return `'sha256-${hash('sha256', content, 'base64')}'`;
+    });
+    assert.equal(
+      headers.get('content-security-policy'),
+      `default-src 'none'; script-src ${hashes[0]}; style-src ${hashes[1]}; img-src data:; ` +
+        "connect-src 'self' https://api.example.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+        "require-trusted-types-for 'script'; trusted-types 'none'",
+    );
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+    assert.doesNotMatch(text.replaceAll(/<script>[\s\S]*<\/script>/g, ''), /<script|\son\w+=| src=| style=/);
+  }
 });
 
-test('settled open-paths openapi and documentation: the page loads from this origin alone, and runs no script of its own', async () => {
-  const { text, headers } = await request(`${service.origin}/docs`);
-  assert.equal(
-    headers.get('content-security-policy'),
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-      "connect-src 'self' https://api.example.com; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  );
-  const loaded = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url = '']) => url);
-  assert.deepEqual(
-    loaded.filter((url) => !Object.hasOwn(contentTypes, url)),
-    ['data:,'],
-  );
-  assert.doesNotMatch(text, /<script(?! src="\/docs\/)|\son\w+=|<style/);
-  const script = await request(`${service.origin}/docs/reference.js`);
-  assert.doesNotMatch(script.text, /https?:|\/\/[a-z]/);
-  assert.match(script.text, /validatorUrl: null/);
-});
-
-test('settled open-paths openapi and documentation: each part that the page offers is a valid document of one tag', async () => {
-  const script = await request(`${service.origin}/docs/reference.js`);
-  const parts: { name: string; url: string }[] = JSON.parse(/urls: (\[.*\]),/.exec(script.text)?.[1] ?? '');
+test('settled open-paths openapi and documentation: each tag has a valid document, and together they have all operations', async () => {
   const { json: whole } = await request(`${service.origin}/openapi.json`);
-  assert.deepEqual(
-    parts.map(({ name }) => name),
-    whole.tags.map(({ name }: { name: string }) => name),
-  );
   const described = new Set<string>();
-  for (const { name, url } of parts) {
-    const { status, json: part } = await request(service.origin + url);
-    assert.equal(status, 200, url);
+  for (const { name } of whole.tags) {
+    const slug = name === 'Every type' ? 'every-type' : name;
+    const { status, json: part } = await request(`${service.origin}/openapi/${slug}.json`);
+    assert.equal(status, 200, name);
     for (const [path, item] of Object.entries(part.paths)) {
       assert.deepEqual(item, whole.paths[path], path);
       described.add(path);
@@ -101,6 +117,31 @@ test('settled open-paths openapi and documentation: each part that the page offe
     assert.deepEqual(await new Validator().validate(structuredClone(part)), { valid: true }, name);
   }
   assert.deepEqual([...described].sort(), Object.keys(whole.paths).sort());
+});
+
+test('settled open-paths openapi and documentation: pages name no practice but the first one of a seeded sandbox', async () => {
+  await makeFirm(service, 'hidden-firm');
+  const asked = '/docs/reference/Patient/searchPatient';
+  const { text } = await request(service.origin + asked);
+  assert.match(text, / data-credential="firm" value=""/);
+  assert.doesNotMatch(text, /hidden-firm/);
+  const seeded = await openTestService({ after });
+  const { dataDir } = seeded.platform.config;
+  mkdirSync(dataDir, { recursive: true });
+  const place = { origin: 'http://127.0.0.1:8080', environment: 'sandbox', product: 'pm', realm: 'sandbox' };
+  const application = { name: 'Full', client: { apiKey: 'secret-key', clientId: 'secret-id', clientSecret: 'secret' } };
+  const file = { ...place, firms: ['maple', 'cedar'], applications: [application], others: [] };
+  writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(file));
+  const { text: filled } = await request(seeded.origin + asked);
+  for (const [name, value] of Object.entries({
+    environment: 'sandbox',
+    firm: 'maple',
+    product: 'pm',
+    realm: 'sandbox',
+  }))
+    assert.ok(filled.includes(` data-credential="${name}" value="${value}"`), name);
+  assert.ok(filled.includes('http://127.0.0.1:8080/sandbox/firm/maple/pm/fhir/v2/Patient'));
+  assert.doesNotMatch(filled, /secret-|cedar/);
 });
 
 test('settled open-paths openapi and documentation: servers of environments with an origin of their own are named', async () => {

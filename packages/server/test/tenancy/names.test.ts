@@ -95,7 +95,7 @@ test('a time zone must be an IANA name', async () => {
 });
 
 test('an environment may not take the path of another route, nor be of an unknown kind', async () => {
-  for (const name of ['auth', 'health', 'metrics', 'admin']) {
+  for (const name of ['auth', 'health', 'metrics', 'admin', 'docs', 'openapi']) {
     const attempt = createEnvironment(database, { name, realm: 'sandbox', kind: 'production', products: [] });
     await assertRefused(attempt, 'rule-broken', `environment may not be called ${name}: the path is taken`);
   }
