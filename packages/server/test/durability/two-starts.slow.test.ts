@@ -25,7 +25,9 @@ async function start(dataDir: string, port: number) {
   await Promise.race([ready, ended]);
   return {
     origin: /praxis ready on (\S+)/.exec(stdout)?.[1],
-    complaints: stderr.split('\n').filter((line) => line !== '' && !line.startsWith('praxis: seeding ')),
+    complaints: stderr
+      .split('\n')
+      .filter((line) => !/^(?:$|praxis: (?:seeding |the schema is up to date: ))/.test(line)),
     status: child.exitCode,
     async stop() {
       child.kill('SIGTERM');
