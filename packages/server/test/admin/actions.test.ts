@@ -57,6 +57,8 @@ const machineCommands: ReadonlySet<string> = new Set([
   // The runtime role has no right on the keys' table, and the key is a file or a setting of the machine.
   'secret show',
   'secret rotate',
+  // Looks at the machine, also where the service does not start.
+  'doctor',
   // A script of the shell.
   'completion',
   // What an application does, on the machine of its developer.
