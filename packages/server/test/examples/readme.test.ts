@@ -82,8 +82,7 @@ test('a start prints for people: the line that README shows, three calls, and wh
     `credentials of the sandbox: ${dataDir}/sandbox.json; try:`,
     '',
     ...calls.flatMap((call) => [call, '']),
-    `guides: ${path.relative('', path.join(root, 'docs', 'README.md'))}`,
-    `reference: ${sandbox.origin}/docs`,
+    `guides and reference: ${sandbox.origin}/docs`,
     '',
   ]);
   assert.ok(existsSync(path.join(dataDir, 'sandbox.json')));

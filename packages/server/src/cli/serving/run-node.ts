@@ -1,8 +1,6 @@
 /** A node with its database, from start to end. */
 import type { ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Config } from '../../base/config.ts';
 import { type Log, openLog } from '../../base/log.ts';
 import type { MetricsPage } from '../../http/pages/metrics-page.ts';
@@ -65,12 +63,8 @@ export async function runNode(options: NodeOptions): Promise<void> {
 function printFirstCalls({ config, print }: NodeOptions, origin: string, calls: readonly string[]): void {
   print(`credentials of the sandbox: ${config.dataDir}/sandbox.json; try:\n`);
   for (const call of calls) print(`${call}\n`);
-  if (existsSync(guides)) print(`guides: ${path.relative('', guides)}`);
-  print(`reference: ${config.baseUrl || origin}/docs`);
+  print(`guides and reference: ${config.baseUrl || origin}/docs`);
 }
-
-/** Not everywhere where the sources are, such as in the container image. */
-const guides = fileURLToPath(new URL('../../../../../docs/README.md', import.meta.url));
 
 async function openEmbedded(config: Config, log: Log) {
   if (config.databaseUrl !== '') return undefined;
