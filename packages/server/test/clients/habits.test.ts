@@ -331,12 +331,12 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
     const found = await kept.get('ValueSet?_id=appointment-type');
     assert.deepEqual(found.json.entry[0].resource.expansion.contains, expansion.contains);
     assert.equal((await kept.get('ValueSet/appointment-type?_elements=url')).json.expansion, undefined);
-    const blind = await makeApplication(service, 'Types', ['acl/val_set_r'], [cedar], { expandedTypes: true });
-    const seen = (await (await openCaller(service, blind, cedar)).get('ValueSet/appointment-type')).json.expansion;
-    assert.deepEqual(
-      seen.contains.map((each: object) => 'property' in each),
-      [false, false, false],
-    );
+    for (const slots of [[], ['system/Slot.s?appointment-type=FOLLOWUP']]) {
+      const acl = ['acl/val_set_r', ...slots];
+      const blind = await makeApplication(service, `Types ${slots}`, acl, [cedar], { expandedTypes: true });
+      const { json } = await (await openCaller(service, blind, cedar)).get('ValueSet/appointment-type');
+      assert.ok(json.expansion.contains.every((each: object) => !('property' in each)));
+    }
   },
 
   async anyFormType({ application }) {

@@ -33,12 +33,17 @@ function maySeeExpansion({ policy }: InteractionContext, letter: Permission): bo
   return grants.some(({ elements }) => elements === 'all' || elements.has('ValueSet.expansion'));
 }
 
+/** Whether slots show the caller how long types take: all slots, and all of them. */
+function maySeeMinutes({ policy }: InteractionContext): boolean {
+  return policy.grants('Slot', 's').some(({ criteria, elements }) => criteria.length === 0 && elements === 'all');
+}
+
 /** With the codes that the caller sees listed, and how long each takes where it may search slots, which show that. */
 async function expand(context: InteractionContext, shown: Disclosed<string>): Promise<Disclosed<string>> {
   const text = unwrapDisclosed(shown);
   const codes = readSetCodes(parseJsonObject(text) as ValueSet);
   if (codes === undefined) return shown;
-  const minutes = context.policy.allows('Slot', 's') ? await readMinutes(context) : new Map<string, number>();
+  const minutes = maySeeMinutes(context) ? await readMinutes(context) : new Map<string, number>();
   const contains = codes.inUse.map(({ system, code, display }): JsonObject => {
     const takes = minutes.get(code);
     const property = takes === undefined ? {} : { property: [{ code: 'duration', valueInteger: takes }] };
