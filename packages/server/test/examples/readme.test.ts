@@ -124,6 +124,10 @@ test('the front page shows the calls to nobody but a person at this machine', as
     { host, 'x-forwarded-for': '203.0.113.1' },
     { host, forwarded: 'for=203.0.113.1' },
     { host, via: '1.1 proxy' },
+    { host, 'x-forwarded-port': '443' },
+    { host, 'x-original-host': 'sandbox.example.com' },
+    { host, 'x-client-ip': '203.0.113.1' },
+    { host, 'cf-connecting-ip': '203.0.113.1' },
   ])
     for (const accept of ['text/html', 'application/json', '*/*']) {
       const { status, text } = await wire.send({ path: '/', headers: { ...headers, accept } });

@@ -5,6 +5,7 @@ import { openPlatform, type Platform, type Service, startService } from '../../a
 import { type Config, readConfig } from '../../base/config.ts';
 import { openAccessLog, openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
+import { servesOwnMachineAlone } from '../../http/pages/own-machine.ts';
 import { report } from '../report.ts';
 import { steerHeapGrowth } from './heap-growth.ts';
 import { aliveEveryMs, type FromWorker, readMessage, type ToWorker } from './messages.ts';
@@ -63,7 +64,7 @@ async function work(number: number): Promise<number> {
       worker: number,
       runsJobs: () => state.runsJobs,
       ...(config.accessLog ? { accessLog: openAccessLog(config.logLevel, { worker: number }) } : {}),
-      ...(calls === undefined ? {} : { firstCalls: calls }),
+      ...(calls !== undefined && servesOwnMachineAlone(config) ? { firstCalls: calls } : {}),
     });
     state.service = service;
     say({ kind: 'serving', ...(start.sandbox === 'seed' ? { sandbox: calls === undefined ? {} : { calls } } : {}) });
