@@ -125,3 +125,30 @@ test('the search of the pages leads on, and no script can write markup', { skip 
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+test('requests of administrators go to the origin of the page, and `constructor` is no environment', {
+  skip,
+}, async (t) => {
+  const elsewhere = await openTestService(t, { PRAXIS_ENVIRONMENT_ORIGINS: 'sandbox=http://127.0.0.1:1' });
+  const directory = mkdtempSync(path.join(tmpdir(), 'praxis-browser-'));
+  const browser = await openBrowser(program ?? '', directory);
+  try {
+    const page = await browser.openPage({ width: 1200, height: 800 });
+    const curl = textOf('[data-sample=curl]');
+    await page.open(`${elsewhere.origin}/docs/administration/account/accountList`);
+    await fill(page, { 'path-environment': 'sandbox' });
+    assert.ok((await page.evaluate<string>(curl)).includes(`${elsewhere.origin}/admin/`));
+    await page.open(`${elsewhere.origin}/docs/reference/Patient/searchPatient`);
+    for (const [environment, origin] of [
+      ['sandbox', 'http://127.0.0.1:1'],
+      ['constructor', elsewhere.origin],
+    ] as const) {
+      await fill(page, { 'credential-environment': environment });
+      assert.ok((await page.evaluate<string>(curl)).includes(`${origin}/${environment}/`), environment);
+    }
+    await page.close();
+  } finally {
+    await browser.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+});

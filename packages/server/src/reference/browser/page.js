@@ -185,9 +185,15 @@ function startCredentials() {
   });
 }
 
+// Names are typed in: `constructor` is no environment.
+const ownOrigin = (known, name) => (Object.hasOwn(known, name) ? known[name] : undefined);
+
 function findOrigin() {
+  // The session of an administrator goes to nobody but who has served this page.
+  if (form.dataset.template.startsWith('/admin/')) return location.origin;
   const environment = credential('environment') || byId('path-environment')?.value || '';
-  return origins.environments[environment] ?? origins.realms[byId('path-realm')?.value ?? ''] ?? location.origin;
+  const realm = byId('path-realm')?.value ?? '';
+  return ownOrigin(origins.environments, environment) ?? ownOrigin(origins.realms, realm) ?? location.origin;
 }
 
 // What is filled in, by where it goes.
@@ -302,7 +308,7 @@ const wordsOf = (told, status) => told.error_description ?? told.issue?.[0]?.dia
 async function getToken() {
   const state = byId('token-state');
   const realm = credential('realm');
-  const url = `${origins.realms[realm] ?? location.origin}/auth/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
+  const url = `${ownOrigin(origins.realms, realm) ?? location.origin}/auth/realms/${encodeURIComponent(realm)}/protocol/openid-connect/token`;
   const body = new URLSearchParams({
     grant_type: 'client_credentials',
     client_id: credential('clientId'),
