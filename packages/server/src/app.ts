@@ -276,7 +276,7 @@ export async function startService(platform: Platform, options: ServiceOptions =
     openBudget,
     slices,
     stopping: stopping.signal,
-    openPages: openPagesOf(platform, { ...options, compressor, origins, problems }),
+    openPages: openPagesOf(platform, { ...options, compressor, origins, problems, rateLimit }),
   };
   const server = await openServer(parts);
   const connections = options.acceptedAt === undefined ? undefined : takeConnections(server.server);
@@ -358,7 +358,7 @@ function jobsOf(platform: Platform, parts: ServerServices, runsJobs: () => boole
 
 function openPagesOf(
   { config }: Platform,
-  shared: Pick<PublicRoutesOptions, 'compressor' | 'origins' | 'problems' | 'worker' | 'firstCalls'>,
+  shared: Pick<PublicRoutesOptions, 'compressor' | 'origins' | 'problems' | 'rateLimit' | 'worker' | 'firstCalls'>,
 ) {
   return createPublicRoutes({
     ...shared,

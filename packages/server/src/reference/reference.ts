@@ -51,6 +51,8 @@ export class Reference {
   readonly #guides: readonly Guide[] = listGuides();
   /** The operations of the tag that was looked at last: who reads of one reads of its neighbours. */
   #latest: { readonly path: string; readonly operations: readonly DescribedOperation[] } | undefined;
+  /** Ids of the operations of tags that were looked at, by path: a page that is unknown there makes nothing anew. */
+  readonly #ids = new Map<string, ReadonlySet<string>>();
 
   constructor(facts: ReferenceFacts) {
     const { softwareVersion, environmentOrigins, realmOrigins } = facts;
@@ -114,7 +116,7 @@ export class Reference {
 
   #operation(area: Area, slug: string, operationId: string): string | undefined {
     const tag = this.#tagsOf(area).find(({ name }) => slugTag(name) === slug)?.name;
-    if (tag === undefined) return undefined;
+    if (tag === undefined || this.#ids.get(buildTagPath(tag, area))?.has(operationId) === false) return undefined;
     const operations = this.#operationsOf(area, tag);
     const described = operations.find(({ operation }) => operation.operationId === operationId);
     if (described === undefined) return undefined;
@@ -142,6 +144,7 @@ export class Reference {
     if (this.#latest?.path === path) return this.#latest.operations;
     const operations = area === 'administration' ? this.#listAdministration(tag) : this.#listReference(tag);
     this.#latest = { path, operations };
+    this.#ids.set(path, new Set(operations.map(({ operation }) => operation.operationId)));
     return operations;
   }
 

@@ -9,7 +9,8 @@ import { addVary } from './fhir-answer.ts';
 
 export interface TextFile {
   readonly contentType: string;
-  readonly text: string;
+  /** UTF-8: what is kept takes its bytes, and is not encoded for each answer. */
+  readonly text: Buffer;
   readonly etag: string;
   /** Compressed texts by coding, as far as they were asked for. */
   readonly compressed: Map<ContentCoding, Buffer>;
@@ -19,7 +20,12 @@ export interface TextFile {
 const freshSeconds = 300;
 
 export function makeTextFile(contentType: string, text: string): TextFile {
-  return { contentType, text, etag: computeEntityTag(text), compressed: new Map() };
+  return { contentType, text: Buffer.from(text), etag: computeEntityTag(text), compressed: new Map() };
+}
+
+/** Bytes that it takes, with what it was compressed to. */
+export function countBytes({ text, compressed }: TextFile): number {
+  return [...compressed.values()].reduce((sum, { byteLength }) => sum + byteLength, text.byteLength);
 }
 
 /** An ETag that changes with the text; weak, since formats and codings share it. */

@@ -2,19 +2,25 @@
  * The documentation of the API, open to all: `/openapi.json` and lighter documents beside it, and the pages below `/docs`
  * (docs/decisions/0337, 0338). Each text is made when it is first asked for, with what makes it.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { DocumentFacts } from '../../openapi/document.ts';
 import type { Place } from '../../reference/operation/request-panel.ts';
 import type { Compressor } from '../answer/compression.ts';
-import { makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
+import { countBytes, makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
 import { findSandboxPlace } from './sandbox-place.ts';
 
 export interface Documentation {
-  /** Whether a path is one of the documentation. */
-  has(path: string): Promise<boolean>;
-  /** Answers such a path. */
-  send(path: string, reply: FastifyReply): Promise<FastifyReply>;
+  /** Whether a path can only be one of the documentation; costs nothing. */
+  covers(path: string): boolean;
+  /**
+   * The text at a path; undefined where there is none.
+   * @param beforeMaking called before it is made, which costs time; may refuse
+   */
+  find(path: string, beforeMaking: () => void): Promise<TextFile | undefined>;
+  /** Answers a path with what was found there. */
+  send(path: string, file: TextFile, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 export interface DocumentationFacts extends DocumentFacts {
@@ -30,8 +36,8 @@ const page = 'text/html; charset=utf-8';
 const variantsPath = '/openapi/';
 const variantPattern = /^\/openapi\/(guides\/)?([A-Za-z0-9-]+)\.json$/;
 
-/** Characters of pages and of light documents that are kept; what was not asked for longest is made again. */
-const keptCharactersMax = 24_000_000;
+/** Bytes of pages and of light documents that are kept, compressed ones as well; what was not asked for longest is made again. */
+const keptBytesMax = 24_000_000;
 
 /** The documentation. */
 export function openDocumentation(given: DocumentationFacts, compressor: Compressor): Documentation {
@@ -39,20 +45,23 @@ export function openDocumentation(given: DocumentationFacts, compressor: Compres
   const facts: DocumentFacts = { softwareVersion, environmentOrigins, realmOrigins };
   const reference = once(async () => {
     const { Reference } = await import('../../reference/reference.ts');
-    return new Reference({ ...facts, place: buildPlace(given) });
+    await nextTurn();
+    const made = new Reference({ ...facts, place: buildPlace(given) });
+    await nextTurn();
+    return made;
   });
   const variants = once(async () => (await import('../../openapi/variants/variants.ts')).openVariants(facts));
   const single: Readonly<Record<string, () => Promise<TextFile>>> = {
     '/openapi.json': once(async () => {
       const { openApiDocument } = await import('../../openapi/document.ts');
-      return makeTextFile(json, JSON.stringify(openApiDocument(facts)));
+      return await writeDocument(openApiDocument(facts));
     }),
-    '/openapi/without-cycles.json': once(async () => makeTextFile(json, JSON.stringify((await variants()).whole()))),
+    '/openapi/without-cycles.json': once(async () => await writeDocument((await variants()).whole())),
     '/docs/search.json': once(async () => makeTextFile(json, await (await reference()).buildSearchIndex())),
   };
   const kept = new LRUCache<string, TextFile>({
-    maxSize: keptCharactersMax,
-    sizeCalculation: ({ text }) => text.length,
+    maxSize: keptBytesMax,
+    sizeCalculation: countBytes,
   });
 
   const make = async (path: string): Promise<TextFile | undefined> => {
@@ -60,31 +69,45 @@ export function openDocumentation(given: DocumentationFacts, compressor: Compres
       const [matched, guides, name = ''] = variantPattern.exec(path) ?? [];
       if (matched === undefined) return undefined;
       const document = guides === undefined ? (await variants()).ofTag(name) : (await variants()).ofGuide(name);
-      return document && makeTextFile(json, JSON.stringify(document));
+      return document && (await writeDocument(document));
     }
     const text = (await reference()).find(path);
     return text === undefined ? undefined : makeTextFile(page, text);
   };
-  const find = async (path: string): Promise<TextFile | undefined> => {
-    if (Object.hasOwn(single, path)) return await single[path]?.();
-    if (path !== '/docs' && !path.startsWith('/docs/') && !path.startsWith(variantsPath)) return undefined;
-    const known = kept.get(path);
-    if (known !== undefined) return known;
-    const made = await make(path);
-    if (made !== undefined) kept.set(path, made);
-    return made;
-  };
+  const covers = (path: string): boolean =>
+    Object.hasOwn(single, path) || path === '/docs' || path.startsWith('/docs/') || path.startsWith(variantsPath);
   return {
-    has: async (path) => (await find(path)) !== undefined,
-    async send(path, reply) {
-      const file = await find(path);
-      if (file === undefined) throw new TypeError(`${path} is no path of the documentation`);
+    covers,
+    async find(path, beforeMaking) {
+      if (Object.hasOwn(single, path)) return await single[path]?.();
+      if (!covers(path)) return undefined;
+      const known = kept.get(path);
+      if (known !== undefined) return known;
+      beforeMaking();
+      const made = await make(path);
+      if (made !== undefined) kept.set(path, made);
+      return made;
+    },
+    async send(path, file, reply) {
       if (file.contentType === page) {
         reply.header('content-security-policy', (await reference()).policy).header('referrer-policy', 'no-referrer');
       }
-      return sendTextFile(compressor, file, reply);
+      const bytes = countBytes(file);
+      await sendTextFile(compressor, file, reply);
+      // What it was compressed to counts, too.
+      if (countBytes(file) > bytes && kept.peek(path) === file) {
+        kept.delete(path);
+        kept.set(path, file);
+      }
+      return reply;
     },
   };
+}
+
+/** A document as JSON; requests that wait get their turn before. */
+async function writeDocument(document: object): Promise<TextFile> {
+  await nextTurn();
+  return makeTextFile(json, JSON.stringify(document));
 }
 
 /** Where requests of the pages go: in a sandbox to its first firm, elsewhere to what is filled in. */

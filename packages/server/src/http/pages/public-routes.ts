@@ -5,6 +5,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unwrapDisclosed } from '../../access/disclosure.ts';
 import { buildCapabilities, type CapabilityFacts } from '../../engine/capabilities.ts';
+import type { RateLimit } from '../../limits/rate-limit.ts';
 import { operations } from '../../practice/features.ts';
 import type { Environment } from '../../tenancy/environments.ts';
 import { requireFormat } from '../answer/answer-format.ts';
@@ -40,6 +41,7 @@ export interface PublicRoutesOptions {
   readonly releaseDate: string;
   readonly compressor: Compressor;
   readonly documentation: Documentation;
+  readonly rateLimit: Pick<RateLimit, 'count'>;
   /**
    * Number of this process among those of its node; undefined: it is alone. `/health/live` tells it, so that who probes them
    * knows which of them has answered.
@@ -71,11 +73,12 @@ export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
   };
   return {
     async answer(path, reply) {
+      const { request } = reply;
       const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (page === undefined && !(await options.documentation.has(path))) return false;
-      reply.request.parsed.page = path;
-      requireGet(reply.request);
-      await (page === undefined ? options.documentation.send(path, reply) : page(reply));
+      if (page === undefined) return await answerDocumentation(options, path, reply);
+      request.parsed.page = path;
+      requireGet(request);
+      await page(reply);
       return true;
     },
     async metadata({ realm }, path, request, reply, own) {
@@ -99,6 +102,22 @@ export function createPublicRoutes(options: PublicRoutesOptions): PublicRoutes {
       return sendText(compressor, reply, text, format);
     },
   };
+}
+
+/** The method comes first, and the limit of the address before what takes time: what is kept is free. */
+async function answerDocumentation(
+  { documentation, rateLimit }: PublicRoutesOptions,
+  path: string,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const { request } = reply;
+  if (!documentation.covers(path)) return false;
+  requireGet(request);
+  const file = await documentation.find(path, () => reply.headers(rateLimit.count({ address: request.ip })));
+  if (file === undefined) return false;
+  request.parsed.page = path;
+  await documentation.send(path, file, reply);
+  return true;
 }
 
 function health(reply: FastifyReply, problems: readonly string[]): FastifyReply {
