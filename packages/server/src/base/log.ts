@@ -97,9 +97,22 @@ function formatForPeople(line: string): string {
   const { level, time: _time, msg, err, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const told = Object.entries(fields).map(([name, value]) => `${name} ${formatValue(value)}`);
   const why = isFault(err) ? `: ${err.message}` : '';
-  const stack = isFault(err) && err.stack !== undefined ? `${err.stack}\n` : '';
+  const stack = isFault(err) && err.stack !== undefined ? layOutStack(err.stack) : '';
   const words = `${levelWords[String(level)] ?? ''}${String(msg)}${why}`;
-  return `praxis: ${words}${told.length === 0 ? '' : ` (${told.join(', ')})`}\n${stack}`;
+  return `praxis: ${escapeControls(`${words}${told.length === 0 ? '' : ` (${told.join(', ')})`}`)}\n${stack}`;
+}
+
+/** Its lines, moved in: a message has lines of its own, and none of them is to look like one of the log. */
+function layOutStack(stack: string): string {
+  return stack
+    .split('\n')
+    .map((each) => `  ${escapeControls(each)}\n`)
+    .join('');
+}
+
+/** What a terminal would obey, or take for another line, in the form of JSON. */
+function escapeControls(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function formatValue(value: unknown): string {
