@@ -32,6 +32,11 @@ export interface GivenKeys {
  * @throws StartError when the file is broken, cannot be read, or is missing beside a database
  */
 export function readSecretKeys(config: KeyConfig): GivenKeys {
+  return readKeys(config, makeKeyFile);
+}
+
+/** @param prepare called with the file where there is no database yet */
+function readKeys(config: KeyConfig, prepare: (file: string) => void): GivenKeys {
   const previous =
     config.secretKeyPrevious === '' ? [] : [keyOfSetting('PRAXIS_SECRET_KEY_PREVIOUS', config.secretKeyPrevious)];
   if (config.secretKey !== '') {
@@ -44,7 +49,7 @@ export function readSecretKeys(config: KeyConfig): GivenKeys {
     );
   }
   const file = path.join(path.resolve(config.dataDir), 'secret.key');
-  const current = openKeyFile(file, path.join(path.dirname(file), 'postgres'));
+  const current = openKeyFile(file, path.join(path.dirname(file), 'postgres'), prepare);
   const next = existsSync(buildNextPath(file)) ? openSecretKey(readKeyFile(buildNextPath(file))) : undefined;
   return { current, others: next === undefined ? previous : [next, ...previous], next, place: file, file };
 }
@@ -56,7 +61,9 @@ export function readSecretKeys(config: KeyConfig): GivenKeys {
 export function lookAtSecretKeys(config: KeyConfig): GivenKeys | undefined {
   const directory = path.resolve(config.dataDir);
   const isMade = ['postgres', 'secret.key'].some((name) => existsSync(path.join(directory, name)));
-  return config.secretKey === '' && config.databaseUrl === '' && !isMade ? undefined : readSecretKeys(config);
+  return config.secretKey === '' && config.databaseUrl === '' && !isMade
+    ? undefined
+    : readKeys(config, () => undefined);
 }
 
 /** Where a new key waits until the database belongs to it. */
@@ -85,10 +92,10 @@ function keyOfSetting(name: string, text: string): SecretKey {
 }
 
 /** @param cluster the embedded database, which may not exist */
-function openKeyFile(file: string, cluster: string): SecretKey {
+function openKeyFile(file: string, cluster: string, prepare: (file: string) => void): SecretKey {
   // In this order: who makes a database has made its key before.
   const isOfDatabase = existsSync(cluster);
-  if (!isOfDatabase) makeKeyFile(file);
+  if (!isOfDatabase) prepare(file);
   else if (!existsSync(file))
     throw new StartError(
       `${file} is missing, and the database in ${cluster} cannot be used without it: put it back from where it was copied to, or set PRAXIS_SECRET_KEY to what was in it; to begin anew, move ${cluster} away`,

@@ -1,6 +1,7 @@
 /** `praxis doctor` on set-ups that are whole, and on such as are broken in one place: what it says, and that it changes nothing. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -173,6 +174,14 @@ test('a port of another program is a problem; that of the service that runs is i
   assert.equal(
     await findProblem({ ...whole, PRAXIS_PORT: String(port) }),
     `ports: PRAXIS_PORT=${port} is used by another program → stop it, or set another port`,
+  );
+  const posing = createHttpServer((_request, response) =>
+    response.end(JSON.stringify({ name: 'Praxis', version: '\u001b]0;1.0' })),
+  );
+  t.after(() => posing.close());
+  assert.match(
+    await findProblem({ ...whole, PRAXIS_PORT: String(await listen(posing)) }),
+    /is used by another program/,
   );
   assert.match(
     await findProblem({ ...whole, PRAXIS_HOST: '192.0.2.1' }),

@@ -56,11 +56,15 @@ async function readJson({ body }: Response): Promise<unknown> {
   }
 }
 
+/** What a terminal can be told: anything may answer there. */
+const versionPattern = /^[\w.+-]{1,64}$/;
+
 /** The version of the Praxis that answers at an origin, by its front page; undefined: none does. */
 export async function askForVersion(origin: string): Promise<string | undefined> {
   const body = (await ask(`${origin}/`))?.body;
   if (typeof body !== 'object' || body === null || Reflect.get(body, 'name') !== 'Praxis') return undefined;
-  return String(Reflect.get(body, 'version'));
+  const version: unknown = Reflect.get(body, 'version');
+  return typeof version === 'string' && versionPattern.test(version) ? version : undefined;
 }
 
 /** Why the service at an origin would not serve the next request, in its own words; empty: it would. */
