@@ -30,6 +30,6 @@ export const logSettings = {
     min: 0,
     max: 100,
     description:
-      'How many of a hundred requests are traced, and how many notifications. A request with `traceparent` is traced if that says so.',
+      'How many of a hundred requests are traced, and how many notifications. A request with `traceparent` is traced if that says so, up to 50 a second. 0: nothing is traced.',
   },
 } as const satisfies Record<string, SettingRow>;

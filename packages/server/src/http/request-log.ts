@@ -50,6 +50,13 @@ const realmPaths: Readonly<Record<RealmEndpoint, string>> = {
   'oauth-authorization-server': `/.well-known/oauth-authorization-server${realm}`,
 };
 
+const servedMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** As metrics and spans name a method: callers can choose among dozens, and each would be a series of its own. */
+export function describeMethod(method: string): string {
+  return servedMethods.has(method) ? method : 'other';
+}
+
 /** Of websockets. */
 export const socketPath = `${tenant}/ws/subscriptions`;
 

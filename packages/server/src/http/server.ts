@@ -23,7 +23,7 @@ import { parseRequest } from './request/parsed-request.ts';
 import { matchPath, refuseUnknownPath } from './request/paths.ts';
 import { toOriginForm } from './request/request-target.ts';
 import { suggestPath } from './request/suggest-path.ts';
-import { describePath, unknownPath } from './request-log.ts';
+import { describeMethod, describePath, unknownPath } from './request-log.ts';
 import { buildSecurityHeaders } from './security-headers.ts';
 import type { ServerServices } from './services.ts';
 import { requireTenantPath } from './tenant.ts';
@@ -117,7 +117,7 @@ function watchTheDoor(server: FastifyInstance['server'], parts: ServerServices):
       refuse(error) {
         const { status, code } = error;
         const { method = '', url = '' } = request;
-        parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method, status }, 0);
+        parts.metrics.requestDurationSeconds.observe({ route: 'fhir', method: describeMethod(method), status }, 0);
         countRefusal(parts.metrics, error);
         const requestId = makeUuid();
         const { headers, body } = buildPlainAnswer(error, security, requestId);
@@ -244,7 +244,7 @@ function measure(server: FastifyInstance, parts: ServerServices): void {
     // `fhir/Patient`-like detail stays out to bound the number of series.
     const kind = parsed.route?.kind ?? 'other';
     const { environment, refusal: code } = parsed;
-    metrics.requestDurationSeconds.observe({ route: kind, method, status }, elapsedTime / 1000);
+    metrics.requestDurationSeconds.observe({ route: kind, method: describeMethod(method), status }, elapsedTime / 1000);
     if (environment !== undefined) ofEnvironments(environment, status);
     // Probes come every few seconds, and say nothing as long as all is well.
     const isProbe = status < 400 && parsed.page?.startsWith('/health/') === true;

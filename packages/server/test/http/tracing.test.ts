@@ -15,7 +15,7 @@ const service = await openTestService(
   { after },
   {
     PRAXIS_TRACES_ORIGIN: collector.origin,
-    PRAXIS_TRACES_PERCENT: '0',
+    PRAXIS_TRACES_PERCENT: '1',
     PRAXIS_OUTBOUND_LOOPBACK: 'sandbox',
   },
 );
@@ -93,13 +93,24 @@ test('statements are spans below the request, named by what they do and to which
   );
 });
 
-test('a request whose caller does not record it, and one of no trace, has no spans where the share is 0', async () => {
-  const before = collector.spans().length;
+test('a request whose caller does not record it has no spans, and a health check has none at all', async () => {
   const id = 'b'.repeat(32);
-  await wire.send({ path: `${base}/Patient`, headers: { ...caller.headers, traceparent: `00-${id}-${spanId}-00` } });
-  await wire.send({ path: `${base}/Patient`, headers: caller.headers });
+  const send = (path: string, flags: string) =>
+    wire.send({ path, headers: { ...caller.headers, traceparent: `00-${id}-${spanId}-${flags}` } });
+  await send(`${base}/Patient`, '00');
+  await send('/health/live', '01');
+  await send('/health/ready', '01');
   await service.platform.tracer?.flush();
-  assert.equal(collector.spans().length, before);
+  assert.ok(!collector.spans().some(({ traceId }) => traceId === id));
+});
+
+test('a method that is not served is told as other', async () => {
+  const { answer, request } = await trace('PROPFIND', `${base}/Patient`);
+  assert.equal(answer.status, 405);
+  assert.equal(request.name, `other ${template}/Patient`);
+  const text = await service.service.parts.metrics.registry.metrics();
+  assert.match(text, /method="other"/);
+  assert.doesNotMatch(text, /PROPFIND/);
 });
 
 test('no value that is planted in a request comes to the collector', async () => {

@@ -63,7 +63,8 @@ export function openSpanExport({ origin, resource, version, log }: SpanExportOpt
   const waiting: EndedSpan[] = [];
   let lost = 0;
   let isFailing = false;
-  let sending = Promise.resolve();
+  /** While something is sent; what is added meanwhile is sent by it, too. */
+  let sending: Promise<void> | undefined;
 
   const send = async (spans: readonly EndedSpan[]): Promise<void> => {
     try {
@@ -88,11 +89,12 @@ export function openSpanExport({ origin, resource, version, log }: SpanExportOpt
 
   const sendWaiting = async (): Promise<void> => {
     while (waiting.length > 0) await send(waiting.splice(0, batchMax));
+    sending = undefined;
   };
 
-  const flush = (): Promise<void> => {
-    sending = sending.then(sendWaiting);
-    return sending;
+  const flush = async (): Promise<void> => {
+    if (waiting.length > 0) sending ??= sendWaiting();
+    await sending;
   };
 
   // Only while there are spans: an idle process does not wake up for none.

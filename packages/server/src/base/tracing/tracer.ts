@@ -51,7 +51,7 @@ export interface Tracer {
 export interface TracerOptions {
   /** Of the collector. */
   readonly origin: string;
-  /** How many of a hundred requests are recorded whose callers do not say. */
+  /** How many of a hundred requests are recorded whose callers do not say. 0: none, whatever callers say. */
   readonly percent: number;
   readonly version: string;
   readonly log: Log;
@@ -60,8 +60,8 @@ export interface TracerOptions {
 /** Spans of one trace; further ones are counted. A Bundle has thousands of statements. */
 const spansOfTraceMax = 200;
 
-/** Traces that a process records in a second, whatever callers ask for. */
-const tracesPerSecondMax = 100;
+/** Traces that a process records in a second: those that callers ask for cannot use up what its own are given. */
+const tracesPerSecondMax = { asked: 50, own: 100 };
 
 /** A recorded trace, as far as it is of this process. */
 interface Trace extends SpanContext {
@@ -73,13 +73,15 @@ export function openTracer({ origin, percent, version, log }: TracerOptions): Tr
   const current = new AsyncLocalStorage<Trace>();
   const resource = { 'service.name': 'praxis', 'service.version': version, 'service.instance.id': makeTraceId() };
   const exported = openSpanExport({ origin, resource, version, log });
-  const mayBegin = openBound(tracesPerSecondMax);
+  const mayBegin = { asked: openBound(tracesPerSecondMax.asked), own: openBound(tracesPerSecondMax.own) };
 
   /** A trace whose first span is this process's; undefined: it is not recorded. */
   const begin = (parent: ReturnType<typeof parseTraceparent>): Trace | undefined => {
     const traceId = parent?.traceId ?? makeTraceId();
-    const isWanted = parent?.isSampled ?? isDrawn(makeTraceId(), percent);
-    return isWanted && mayBegin() ? { traceId, spanId: makeSpanId(), spans: 0, left: 0 } : undefined;
+    const isWanted = percent > 0 && (parent?.isSampled ?? isDrawn(makeTraceId(), percent));
+    return isWanted && (parent === undefined ? mayBegin.own() : mayBegin.asked())
+      ? { traceId, spanId: makeSpanId(), spans: 0, left: 0 }
+      : undefined;
   };
 
   return {
