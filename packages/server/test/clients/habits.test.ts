@@ -333,7 +333,7 @@ const habits: Readonly<Record<SettingName, (callers: Callers) => Promise<void>>>
     assert.equal((await kept.get('ValueSet/appointment-type?_elements=url')).json.expansion, undefined);
     for (const slots of [[], ['system/Slot.s?appointment-type=FOLLOWUP']]) {
       const acl = ['acl/val_set_r', ...slots];
-      const blind = await makeApplication(service, `Types ${slots}`, acl, [cedar], { expandedTypes: true });
+      const blind = await makeApplication(service, `Types ${slots.length}`, acl, [cedar], { expandedTypes: true });
       const { json } = await (await openCaller(service, blind, cedar)).get('ValueSet/appointment-type');
       assert.ok(json.expansion.contains.every((each: object) => !('property' in each)));
     }
