@@ -24,7 +24,7 @@ export function makeTextFile(contentType: string, text: string): TextFile {
 }
 
 /** Bytes that it takes, with what it was compressed to. */
-export function countBytes({ text, compressed }: TextFile): number {
+export function countKeptBytes({ text, compressed }: TextFile): number {
   return [...compressed.values()].reduce((sum, { byteLength }) => sum + byteLength, text.byteLength);
 }
 

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import type { DocumentFacts } from '../../openapi/document.ts';
 import type { Place } from '../../reference/operation/request-panel.ts';
 import type { Compressor } from '../answer/compression.ts';
-import { countBytes, makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
+import { countKeptBytes, makeTextFile, sendTextFile, type TextFile } from '../answer/text-file.ts';
 import { findSandboxPlace } from './sandbox-place.ts';
 
 export interface Documentation {
@@ -61,7 +61,7 @@ export function openDocumentation(given: DocumentationFacts, compressor: Compres
   };
   const kept = new LRUCache<string, TextFile>({
     maxSize: keptBytesMax,
-    sizeCalculation: countBytes,
+    sizeCalculation: countKeptBytes,
   });
 
   const make = async (path: string): Promise<TextFile | undefined> => {
@@ -92,10 +92,10 @@ export function openDocumentation(given: DocumentationFacts, compressor: Compres
       if (file.contentType === page) {
         reply.header('content-security-policy', (await reference()).policy).header('referrer-policy', 'no-referrer');
       }
-      const bytes = countBytes(file);
+      const bytes = countKeptBytes(file);
       await sendTextFile(compressor, file, reply);
       // What it was compressed to counts, too.
-      if (countBytes(file) > bytes && kept.peek(path) === file) {
+      if (countKeptBytes(file) > bytes && kept.peek(path) === file) {
         kept.delete(path);
         kept.set(path, file);
       }
