@@ -61,7 +61,7 @@ async function startSandbox(): Promise<Sandbox> {
     let said = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      const [, origin] = /^reference: (\S+)\/docs\n/m.exec(said) ?? [];
+      const [, origin] = /^guides and reference: (\S+)\/docs\n/m.exec(said) ?? [];
       if (origin !== undefined) resolve({ origin, said: said.split('\n'), told: told.split('\n').filter(Boolean) });
     });
     void ended.then(() => reject(new Error(`the sandbox ended before it was ready: ${said}${told}`)));
