@@ -24,7 +24,7 @@ const busyPauseMinMs = 20;
 /** The pause while no changes come; each look without any makes it longer. */
 const idlePauseMs = 400;
 
-/** Firms whose changes are looked at at the same time, and how long a look waits for them, in ms. */
+/** Firms whose changes are looked at at the same time, and how long a look waits for them, or for what is noted, in ms. */
 const lookingMax = 4;
 const lookMs = 100;
 
@@ -65,7 +65,7 @@ function openSubscriptionsJob(services: FeatureServices): Job {
     await sending.renew();
     sending.noting.beginLook();
     const looked = await looking.look();
-    await sending.noting.flush('old');
+    await waitBriefly(sending.noting.flush('old'));
     // What was admitted is told already as a rule: then a later look asks what else is due.
     const isClaimed = isAsked || !looked.hasMoved || sending.isClaimDue();
     const taken = isClaimed ? await sending.claim() : 0;
@@ -97,6 +97,13 @@ function openSubscriptionsJob(services: FeatureServices): Job {
       await asking.stop();
     },
   };
+}
+
+/** Waits for what goes on by itself, and not for long: a row that somebody holds stops nothing else. */
+async function waitBriefly(done: Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([done, delay(lookMs, undefined, { signal: ended.signal }).catch(() => undefined)]);
+  ended.abort();
 }
 
 interface Looked {

@@ -14,11 +14,14 @@ export interface Acceptance {
   readonly isHeld: () => boolean;
   /** Number of the look that it came in or after. */
   readonly look: number;
-  /** It was noted, or not, by somebody else's statement. */
-  settle(noted: Noted): void;
+  /** Somebody else's statement has noted it; undefined: as of `noteDelivered`. */
+  settle(noted: Noted | undefined): void;
   /** It is to be noted by itself. */
   noteAlone(): Promise<void>;
 }
+
+/** What no look has noted until then is noted by itself, well before its lease is over, in ms. */
+const waitingMaxMs = 1_000;
 
 /** Of one process. */
 export interface Acceptances {
@@ -38,6 +41,9 @@ export interface Acceptances {
 export function openAcceptances(database: Database): Acceptances {
   const waiting = new Map<string, Acceptance>();
   let look = 0;
+  /** False: somebody else has taken it. */
+  const remove = (each: Acceptance): boolean =>
+    waiting.get(keyOf(each.firm, each.accepted.id)) === each && waiting.delete(keyOf(each.firm, each.accepted.id));
   let isEnding = false;
 
   return {
@@ -49,7 +55,13 @@ export function openAcceptances(database: Database): Acceptances {
           reject,
         );
       if (isEnding) await noteAlone();
-      else waiting.set(keyOf(firm, accepted.id), { firm, accepted, isHeld, look, settle: resolve, noteAlone });
+      else {
+        const each = { firm, accepted, isHeld, look, settle: resolve, noteAlone };
+        waiting.set(keyOf(firm, accepted.id), each);
+        // Where no more looks come, nobody else would note it.
+        const timer = setTimeout(() => remove(each) && void noteAlone(), waitingMaxMs).unref();
+        promise.finally(() => clearTimeout(timer)).catch(() => undefined);
+      }
       return await promise;
     },
     has: (firm, id) => waiting.has(keyOf(firm, id)),
