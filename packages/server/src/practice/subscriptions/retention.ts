@@ -10,7 +10,7 @@ import { forgetTokens } from './sockets/binding-store.ts';
 const rowsMax = 5_000;
 const pauseMs = 3_600_000;
 
-/** Removes events that were delivered, or belong to a run that has ended, and binding tokens, when their time is over. */
+/** Removes events that were delivered, or belong to a run that has ended or to no subscription at all, and binding tokens, when their time is over. */
 export const eventExpiryJob: DeclaredJob<Pick<FeatureServices, 'database' | 'clock'>> = {
   worstCase: { harmless: 'removes rows whose time is over, a bounded number at a time' },
   open: ({ database, clock }) => ({
@@ -22,8 +22,8 @@ export const eventExpiryJob: DeclaredJob<Pick<FeatureServices, 'database' | 'clo
         await forgetTokens(database.forFirm(firm), firm, clock.now());
         const gone = await database.forFirm(firm).query(sql`
           DELETE FROM subscription_event v USING (
-            SELECT e.subscription, e.number FROM subscription_event e JOIN subscription s ON s.firm = ${firm} AND s.id = e.subscription
-            WHERE e.firm = ${firm} AND e.at < ${before} AND e.number <= s.delivered ORDER BY e.at LIMIT ${rowsMax}) old
+            SELECT e.subscription, e.number FROM subscription_event e LEFT JOIN subscription s ON s.firm = ${firm} AND s.id = e.subscription
+            WHERE e.firm = ${firm} AND e.at < ${before} AND (s.id IS NULL OR e.number <= s.delivered) ORDER BY e.at LIMIT ${rowsMax}) old
           WHERE v.firm = ${firm} AND v.subscription = old.subscription AND v.number = old.number RETURNING v.number`);
         return gone.length === rowsMax;
       }),
