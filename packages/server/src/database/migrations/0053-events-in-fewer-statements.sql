@@ -48,7 +48,9 @@ BEGIN
   END IF;
 
   has_more := stands.events > stands.delivered;
-  is_released := in_release AND NOT has_more AND NOT stands.suspended AND NOT stands.vendor_suspended;
+  -- Of a run that has ended, which a mark in the place of its rights tells, the caller has more to do.
+  is_released := in_release AND NOT has_more AND NOT stands.suspended AND NOT stands.vendor_suspended
+    AND stands.policy NOT IN ('', 'unsearchable');
   IF is_released THEN
     -- What is admitted meanwhile waits for the row above, and then finds the due time of here.
     UPDATE subscription_due d SET leased = 0, due = LEAST(stands.ends, in_never,

@@ -20,6 +20,9 @@ export type EndReason =
   | 'requested'
   | 'suspended';
 
+/** In the place of the rights of a run that has ended since they are others now. */
+export const otherRights = '';
+
 /** In the place of the rights of a run that has ended since its criteria cannot be searched by. */
 export const unsearchable = 'unsearchable';
 

@@ -16,7 +16,7 @@ import type { TenantScope } from '../../../tenancy/scope.ts';
 import type { ActingServices, RecentRights } from '../acting.ts';
 import { leaseMs } from '../delivering/due.ts';
 import type { Attending } from '../delivering/sending.ts';
-import { type SubscriptionState, unsearchable } from '../store.ts';
+import { otherRights, type SubscriptionState, unsearchable } from '../store.ts';
 import { type Candidates, indexCandidates } from './candidates.ts';
 import { type Admitted, type FeedPlace, findCut, keepEvents, type Matched } from './keeping.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
@@ -226,7 +226,7 @@ async function matchGroup(
   const isSame = ({ policy }: Group['members'][number]): boolean => context?.policy.fingerprint === policy;
   const ended = group.members
     .filter((member) => !isSame(member))
-    .map((member) => ({ ...member, matches: [], ended: '' }));
+    .map((member) => ({ ...member, matches: [], ended: otherRights }));
   const members = group.members.filter(isSame);
   if (context === undefined || members.length === 0) return ended;
   try {

@@ -8,7 +8,7 @@ import type { SubscriptionDefinition } from '../definition.ts';
 import { type Accepted, encodeAccepted } from '../delivering/attempts.ts';
 import { computeShape } from '../delivering/lanes.ts';
 import { tellHoldersAbout } from '../sockets/binding-store.ts';
-import { type SubscriptionEvent, type SubscriptionState, stateColumns, unsearchable } from '../store.ts';
+import { otherRights, type SubscriptionEvent, type SubscriptionState, stateColumns, unsearchable } from '../store.ts';
 import type { Match } from './matching.ts';
 
 /** How far the changes of a firm were looked at, and for which subscriptions. */
@@ -74,7 +74,7 @@ export async function keepEvents(
   return await database.transaction(firm, async (tx) => {
     const admitted = await admitPortions(tx, feed, end, portions.length === 0 ? [[]] : portions, when);
     if (admitted === undefined) return undefined;
-    for (const mark of ['', unsearchable]) {
+    for (const mark of [otherRights, unsearchable]) {
       const ids = ended.filter((each) => each.ended === mark).map(({ id }) => id);
       if (ids.length > 0) await endRights(tx, firm, ids, mark, when.nowMs);
     }

@@ -6,6 +6,7 @@ import type { Database } from '../../../database/database.ts';
 import { sql } from '../../../database/sql.ts';
 import { encodeIntegerArray, encodeTextArray } from '../../../storage/index-arrays.ts';
 import { isKept } from '../../../tenancy/firms.ts';
+import { otherRights, unsearchable } from '../store.ts';
 
 /** How long events are kept for a subscriber that comes back, or asks for them again: 30 days, in ms. */
 export const eventsKeptMs = 30 * 24 * 60 * 60 * 1000;
@@ -81,7 +82,8 @@ export async function releaseDue(database: Database, firm: number, id: string, n
     await tx.query(sql`SELECT FROM subscription WHERE firm = ${firm} AND id = ${id} FOR UPDATE`);
     await tx.query(sql`
       UPDATE subscription_due d SET leased = 0, due = COALESCE((
-        SELECT LEAST(COALESCE(s.ends, ${never}), CASE WHEN (s.suspended OR s.vendor_suspended) AND s.status <> 'off' THEN ${nowMs}::bigint END, CASE s.status
+        SELECT LEAST(COALESCE(s.ends, ${never}), CASE WHEN (s.suspended OR s.vendor_suspended) AND s.status <> 'off' THEN ${nowMs}::bigint END,
+          CASE WHEN s.status = 'active' AND s.policy IN (${otherRights}, ${unsearchable}) THEN COALESCE(s.retry, ${nowMs}) END, CASE s.status
           WHEN 'requested' THEN COALESCE(s.retry, ${nowMs})
           WHEN 'active' THEN CASE WHEN s.events > s.delivered THEN COALESCE(s.retry, ${nowMs})
             ELSE GREATEST(s.retry, s.sent + COALESCE(CASE WHEN s.definition->>'endpoint' IS NOT NULL OR EXISTS (
