@@ -66,15 +66,16 @@ GRANT EXECUTE ON FUNCTION praxis_note_delivered TO praxis_runtime;
 -- Moves the place in the feed of a firm, numbers the events of its subscriptions, and takes for the caller those that have nothing
 -- else to tell: whoever takes one tells these events, which are its next notification.
 --
--- Returns nothing where the feed is no longer as the caller read it, and nothing was changed then; otherwise one row of nulls, and
--- behind it the subscriptions that were taken, as they stand now.
+-- Returns nothing where the feed is no longer as the caller read it, and nothing was changed then; otherwise one row of nulls, whose
+-- entries are those of in_done that were noted, and behind it the subscriptions that were taken, as they stand now.
 --
 -- in_count, in_max: by subscription, its events, and how many of them one notification holds; 0: it is not to be taken.
 -- in_of, in_back: by event, its subscription, and how many of the same come after it.
 -- in_access_epoch: by subscription, the rights that the caller would tell it under: of others it takes nothing.
 -- in_leased: until when the caller has what it takes.
--- in_done: what the caller holds and endpoints have accepted, as praxis_note_delivered takes it: it is noted first. What has new events
--- is taken again where it can be, else the caller gives it back; the others are given back here.
+-- in_done: what the caller holds and endpoints have accepted, as praxis_note_delivered takes it: it is noted first. Of what was noted,
+-- what has new events is taken again where it can be, else the caller gives it back; the others are given back here. What stands
+-- otherwise than the caller knew, another process may hold: its lease is left alone.
 CREATE FUNCTION praxis_admit_events(
   in_firm int, in_revision bigint, in_from_epoch int, in_from_xid xid8, in_from_seq bigint,
   in_to_epoch int, in_to_xid xid8, in_to_seq bigint, in_to_is_version boolean, in_now bigint, in_leased bigint,
@@ -88,7 +89,8 @@ LANGUAGE plpgsql VOLATILE SECURITY INVOKER
 SET enable_seqscan = off
 AS $function$
 DECLARE
-  nothing subscription;
+  moved subscription;
+  noted text[] := '{}';
   taken bigint;
   is_again boolean;
   is_given_back boolean;
@@ -98,18 +100,20 @@ BEGIN
   IF NOT FOUND THEN
     RETURN;
   END IF;
-  RETURN NEXT nothing;
-
   FOR n IN 1 .. cardinality(in_done) LOOP
     is_again := in_done[n] = ANY (in_id);
-    is_given_back := (SELECT d.is_released FROM praxis_note_delivered(in_firm, in_done[n], in_done_replays[n], in_done_from[n],
+    SELECT d.is_released INTO is_given_back FROM praxis_note_delivered(in_firm, in_done[n], in_done_replays[n], in_done_from[n],
       in_done_until[n], in_done_now[n], NOT is_again, in_never, false, in_done_place[n], in_done_number[n], 'event-notification', in_done_at[n],
-      in_done_took[n], in_done_first[n], in_done_last[n], in_done_status[n], NULL) d);
+      in_done_took[n], in_done_first[n], in_done_last[n], in_done_status[n], NULL) d;
+    CONTINUE WHEN NOT FOUND;
+    noted := noted || in_done[n];
     IF is_given_back IS NOT TRUE AND NOT is_again THEN
-      -- Something else was asked for meanwhile, or there is more: whoever looks next finds what.
+      -- There is more, or its run has ended: whoever looks next finds what.
       UPDATE subscription_due d SET leased = 0, due = LEAST(d.due, in_now) WHERE d.firm = in_firm AND d.id = in_done[n];
     END IF;
   END LOOP;
+  moved.entries := noted;
+  RETURN NEXT moved;
 
   -- Where nothing waits, the first notification is cut here: whoever sends it, and however often, sends the same.
   WITH numbered AS (
@@ -128,7 +132,7 @@ BEGIN
     FROM unnest(in_id, in_count, in_max, in_access_epoch) AS g(id, given, cut, access_epoch)
       JOIN subscription s ON s.firm = in_firm AND s.id = g.id
       JOIN access_epoch a ON a.firm = in_firm AND a.application = s.application AND a.epoch = g.access_epoch
-    WHERE d.firm = in_firm AND d.id = g.id AND (d.leased <= in_now OR d.id = ANY (in_done)) AND g.cut > 0 AND s.status = 'active' AND s.retry IS NULL
+    WHERE d.firm = in_firm AND d.id = g.id AND (d.leased <= in_now OR d.id = ANY (noted)) AND g.cut > 0 AND s.status = 'active' AND s.retry IS NULL
       AND s.events - g.given = s.delivered AND s.batch_end = s.delivered + LEAST(g.cut, g.given)
     RETURNING s.*;
   GET DIAGNOSTICS taken = ROW_COUNT;

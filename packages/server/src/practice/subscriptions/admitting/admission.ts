@@ -18,11 +18,14 @@ import { leaseMs } from '../delivering/due.ts';
 import type { Attending } from '../delivering/sending.ts';
 import { otherRights, type SubscriptionState, unsearchable } from '../store.ts';
 import { type Candidates, indexCandidates } from './candidates.ts';
-import { type Admitted, type FeedPlace, findCut, keepEvents, type Matched } from './keeping.ts';
+import { type FeedPlace, findCut, type Kept, keepEvents, type Matched } from './keeping.ts';
 import { buildMatchKey, findEvents, type Match } from './matching.ts';
 
 /** Changes that are looked at at once. */
 const changesMax = 500;
+
+/** What was taken is told at once where its admission took no longer, in ms: a good part of the lease is left then. */
+const tellingMaxMs = 1_000;
 
 /** A firm with subscriptions that admit events, and how far its changes were looked at. */
 export interface Feed extends FeedPlace {
@@ -120,19 +123,23 @@ async function keepAndTell(
   const nowMs = clock.now();
   const takenUntilMs = reserved === undefined ? undefined : nowMs + leaseMs;
   const done = told.length === 0 ? [] : sending.noting.take(feed.firm);
-  let admitted: readonly Admitted[] | undefined;
+  let kept: Kept | undefined;
   try {
     const accepted = done.map((each) => each.accepted);
-    admitted = await keepEvents(database, feed, end, matched, { nowMs, takenUntilMs, accepted });
+    kept = await keepEvents(database, feed, end, matched, { nowMs, takenUntilMs, accepted });
   } finally {
     // As it is noted where it was not noted yet, a failure that has changed something does no harm.
-    if (admitted === undefined) for (const each of done) void each.noteAlone();
-    reserved?.begin(admitted ?? []);
+    if (kept === undefined) for (const each of done) void each.noteAlone();
+    // What took long may be another process's by now: it is claimed when the lease is over, and read anew.
+    reserved?.begin(clock.now() - nowMs > tellingMaxMs ? [] : (kept?.admitted ?? []));
   }
-  if (admitted === undefined) return false;
-  const taken = new Set(admitted.map(({ state }) => state.id));
+  if (kept === undefined) return false;
+  const taken = new Set(kept.admitted.map(({ state }) => state.id));
   const left = new Set(matched.map(({ id }) => id).filter((id) => !taken.has(id)));
-  for (const { accepted, settle } of done) settle({ hasMore: false, isGivenBack: !left.has(accepted.id) });
+  // Of those without events the statement has given back what it has noted.
+  const held = new Set(matched.flatMap(({ id, matches }) => (matches.length > 0 && !taken.has(id) ? [id] : [])));
+  for (const { accepted, settle } of done)
+    settle(kept.noted.has(accepted.id) ? { hasMore: false, isGivenBack: !held.has(accepted.id) } : undefined);
   sending.leave(feed.firm, [...left]);
   return true;
 }

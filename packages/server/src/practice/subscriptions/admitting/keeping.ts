@@ -43,6 +43,14 @@ export interface Admitted {
   readonly rights: { readonly epoch: number; readonly nowMs: number };
 }
 
+/** What one admission has done. */
+export interface Kept {
+  /** What was taken. */
+  readonly admitted: readonly Admitted[];
+  /** Subscriptions of which the acceptance was noted; the others stand otherwise than the process knew. */
+  readonly noted: ReadonlySet<string>;
+}
+
 /** When, and until when the process has what it takes, as of `claimDue`; undefined: it takes nothing. */
 interface Admitting {
   readonly nowMs: number;
@@ -54,7 +62,7 @@ interface Admitting {
 /**
  * All or nothing. Events are numbered in their order, and those that one process tells at once are its next notification from now on
  * (docs/decisions/0332).
- * @returns what was taken; undefined: another process was first, or the subscriptions of the firm changed meanwhile
+ * @returns undefined: another process was first, or the subscriptions of the firm changed meanwhile
  */
 export async function keepEvents(
   database: Database,
@@ -62,24 +70,25 @@ export async function keepEvents(
   end: ChangePlace,
   matched: Matched,
   when: Admitting,
-): Promise<readonly Admitted[] | undefined> {
+): Promise<Kept | undefined> {
   const { firm } = feed;
   const query = database.forFirm(firm);
-  if (matched.length === 0) return (await query.query(movePlace(feed, end))).length > 0 ? [] : undefined;
+  if (matched.length === 0)
+    return (await query.query(movePlace(feed, end))).length > 0 ? { admitted: [], noted: new Set() } : undefined;
   const ended = matched.filter((each) => each.ended !== undefined);
   const bySocket = matched.filter(({ definition }) => definition.endpoint === undefined).map(({ id }) => id);
   const portions = cutPortions(matched.filter(({ matches }) => matches.length > 0));
   if (portions.length === 1 && ended.length === 0 && bySocket.length === 0)
     return await admitPortions(query, feed, end, portions, when);
   return await database.transaction(firm, async (tx) => {
-    const admitted = await admitPortions(tx, feed, end, portions.length === 0 ? [[]] : portions, when);
-    if (admitted === undefined) return undefined;
+    const kept = await admitPortions(tx, feed, end, portions.length === 0 ? [[]] : portions, when);
+    if (kept === undefined) return undefined;
     for (const mark of [otherRights, unsearchable]) {
       const ids = ended.filter((each) => each.ended === mark).map(({ id }) => id);
       if (ids.length > 0) await endRights(tx, firm, ids, mark, when.nowMs);
     }
     if (bySocket.length > 0) await tx.query(tellHoldersAbout(firm, bySocket, when.nowMs));
-    return admitted;
+    return kept;
   });
 }
 
@@ -90,20 +99,21 @@ async function admitPortions(
   end: ChangePlace,
   portions: readonly Matched[],
   when: Admitting,
-): Promise<readonly Admitted[] | undefined> {
+): Promise<Kept | undefined> {
   const all: Admitted[] = [];
+  const noted = new Set<string>();
   for (const [at, portion] of portions.entries()) {
     // The first has moved the place, which nobody else moves until all is done, and noted what was accepted.
     const place = at === 0 ? feed.place : end;
     const accepted = at === 0 ? when.accepted : [];
-    const rows = await query.query<SubscriptionState>(
+    const [moved, ...taken] = await query.query<SubscriptionState>(
       admitEvents({ ...feed, place }, end, portion, { ...when, accepted }),
     );
-    const admitted = readAdmitted(rows, portion, when.nowMs);
-    if (admitted === undefined) return undefined;
-    all.push(...admitted);
+    if (moved === undefined) return undefined;
+    for (const id of moved.entries ?? []) noted.add(id);
+    all.push(...readAdmitted(taken, portion, when.nowMs));
   }
-  return all;
+  return { admitted: all, noted };
 }
 
 /** Events of one statement: what many subscriptions are told of many changes are several. */
@@ -165,13 +175,7 @@ export function findCut(definition: SubscriptionDefinition): number {
   return definition.endpoint === undefined || lanes > 1 ? 0 : max;
 }
 
-/** The first row says that the place was moved. */
-function readAdmitted(
-  [moved, ...taken]: readonly SubscriptionState[],
-  given: Matched,
-  nowMs: number,
-): readonly Admitted[] | undefined {
-  if (moved === undefined) return undefined;
+function readAdmitted(taken: readonly SubscriptionState[], given: Matched, nowMs: number): readonly Admitted[] {
   return taken.map((state) => {
     const { matches = [], epoch = 0 } = given.find(({ id }) => id === state.id) ?? {};
     const first = state.events - matches.length + 1;
