@@ -276,8 +276,8 @@ export const makers: readonly Maker[] = [
   {
     name: 'forgetValue',
     file: disclosure,
-    callers: ['cli/importing/plan-batch.ts'],
-    reason: 'what is planned waits for its turn as text',
+    callers: ['cli/importing/plan-batch.ts', 'practice/subscriptions/admitting/keeping.ts'],
+    reason: 'what is planned or about to be told waits for its turn as text',
   },
   {
     name: 'copyUnparsed',

@@ -1,4 +1,5 @@
 /** Events and the place that was come to, stored together: all or nothing, and once, whichever process looks. */
+import { forgetValue } from '../../../access/disclosure.ts';
 import type { Database, Queryable } from '../../../database/database.ts';
 import { type Sql, sql } from '../../../database/sql.ts';
 import { getTypeNumber } from '../../../search/numbers.ts';
@@ -37,8 +38,8 @@ export interface Admitted {
   readonly state: SubscriptionState;
   /** Those of its next notification. */
   readonly events: readonly SubscriptionEvent[];
-  /** Of the events, where there is one. */
-  readonly versions: readonly StoredResource[];
+  /** Of the events, where contents are told, until they were shown: what then waits to be noted is small. */
+  versions: readonly StoredResource[] | undefined;
   /** The rights of this moment, or of a later one. */
   readonly rights: { readonly epoch: number; readonly nowMs: number };
 }
@@ -190,10 +191,17 @@ function readAdmitted(taken: readonly SubscriptionState[], given: Matched, nowMs
         vid: now.versionId,
         kind,
       })),
-      versions: told.flatMap(({ change: { now } }) => (now.deleted ? [] : [now])),
+      versions: state.definition.content === 'full-resource' ? told.flatMap(keepVersion) : [],
       rights: { epoch, nowMs },
     };
   });
+}
+
+/** The text alone is kept: as a rule it is sent as it is. */
+function keepVersion({ change: { now } }: Match): readonly StoredResource[] {
+  if (now.deleted) return [];
+  forgetValue(now.content);
+  return [now];
 }
 
 /** What was changed under other rights was not admitted: the run has ended, though the rights may come back. It is looked at now. */

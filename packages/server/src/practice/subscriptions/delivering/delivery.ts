@@ -255,7 +255,9 @@ async function showMessage(
   events: readonly SubscriptionEvent[],
 ): Promise<ShownMessage> {
   const audit = openAudit(context, { interaction: '$events', type: 'Subscription', id, versionId: '' });
-  return { context, audit, shown: await showEvents(audit.inside, events, definition.content, admitted?.versions) };
+  const shown = await showEvents(audit.inside, events, definition.content, admitted?.versions);
+  if (admitted !== undefined) admitted.versions = undefined;
+  return { context, audit, shown };
 }
 
 /**
