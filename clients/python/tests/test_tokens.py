@@ -24,6 +24,8 @@ from praxis_client import (
     Unauthorized,
     Unreachable,
 )
+from praxis_client._flow import Answer, Request, Send
+from praxis_client._tokens import Token
 
 parallel = 1_000
 """Callers at once."""
@@ -259,6 +261,16 @@ class Assertion(unittest.TestCase):
                     self.assertEqual(client.count("Patient"), 1)
                 else:
                     self.assertRaises(outcome, client.count, "Patient")
+
+
+class Shown(unittest.TestCase):
+    def test_what_a_debugger_shows_holds_no_secret(self) -> None:
+        request = Request(
+            "GET", "https://a.example/secret", {"authorization": "secret"}, b"secret", label="GET Patient"
+        )
+        for shown in (Token("secret", 1, 2), request, Send(request), Answer(200, {"etag": "1"}, b"secret")):
+            self.assertNotIn("secret", repr(shown))
+        self.assertIn("GET Patient", repr(request))
 
 
 class Legacy(unittest.TestCase):

@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Request:
-    """An HTTP request."""
+    """An HTTP request. What it carries is secret or of people, so its ``repr`` shows none of it."""
 
     method: str
-    url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    content: bytes = b""
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    content: bytes = field(default=b"", repr=False)
     wait_seconds: float = 0
     """How long the service may hold the request back by agreement. It is added to the timeout."""
     label: str = ""
@@ -39,7 +39,7 @@ class Answer:
 
     status: int
     headers: Mapping[str, str]
-    content: bytes
+    content: bytes = field(repr=False)
 
     def json(self) -> Any:
         """Return the body as JSON; None if it is empty. Raise ValueError if it is something else."""

@@ -7,7 +7,7 @@ lasts. Only where there is no usable token do callers wait for the one that requ
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -26,7 +26,7 @@ _renewal_pause_seconds = 10.0
 class Token:
     """An access token, with times of the client's clock."""
 
-    value: str
+    value: str = field(repr=False)
     renew_at: float
     ends_at: float
 
