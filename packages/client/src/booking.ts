@@ -8,7 +8,7 @@ import type {
 } from './generated/resources.ts';
 import { findParameter, makeParameters } from './parameters.ts';
 import { type Parameter, toSearchParams } from './query.ts';
-import { type OneOrMore, type Saved, toList, toReference } from './resource.ts';
+import { instancePath, type OneOrMore, type Saved, toList, toReference } from './resource.ts';
 import { makePages, type Pages } from './search.ts';
 import type { CallOptions, WriteOptions } from './settings.ts';
 
@@ -120,13 +120,15 @@ export function openBooking(caller: Caller): Booking {
       return readSaved(answer, 'Appointment', appointment);
     },
     async reschedule(id, place, options = {}) {
-      return findResource(await post(`Appointment/${id}/$reschedule`, [describePlace(place)], options), 'Appointment');
+      const path = `${instancePath('Appointment', id)}/$reschedule`;
+      return findResource(await post(path, [describePlace(place)], options), 'Appointment');
     },
     async cancel(id, reason, { comment, ...options } = {}) {
       const valueCodeableConcept = typeof reason === 'string' ? { text: reason } : reason;
       const said = comment === undefined ? undefined : { name: 'comment', valueString: comment };
       const parameters = [{ name: 'reason', valueCodeableConcept }, said];
-      return findResource(await post(`Appointment/${id}/$cancel`, parameters, options), 'Appointment');
+      const path = `${instancePath('Appointment', id)}/$cancel`;
+      return findResource(await post(path, parameters, options), 'Appointment');
     },
   };
 }

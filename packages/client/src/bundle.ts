@@ -5,7 +5,7 @@ import type { Bundle, BundleEntry, BundleEntryRequest, Reference } from './gener
 import { readLocation } from './links.ts';
 import { encodeQuery, type SearchableType, type SearchQuery, toSearchParams } from './query.ts';
 import type { PatchOperation } from './records.ts';
-import { type New, type ResourceType, type Saved, toEtag } from './resource.ts';
+import { instancePath, type New, type ResourceType, type Saved, toEtag } from './resource.ts';
 import { makeKey, type WriteOptions } from './settings.ts';
 
 /** An entry that was added. @typeParam A what its answer holds */
@@ -63,7 +63,7 @@ export function openBundle(caller: Caller, type: 'batch' | 'transaction'): Bundl
     reference: { reference },
   });
   return {
-    read: (ofType, id) => add({ request: { method: 'GET', url: `${ofType}/${id}` } }),
+    read: (ofType, id) => add({ request: { method: 'GET', url: instancePath(ofType, id) } }),
     search: (ofType, query = {}) =>
       add({ request: { method: 'GET', url: `${ofType}?${toSearchParams(encodeQuery(query))}` } }),
     create: (resource, { ifNoneExist } = {}) =>
@@ -104,7 +104,7 @@ function requestOf(
   id: string,
   { versionId }: { readonly versionId?: string } = {},
 ): BundleEntryRequest {
-  return { method, url: `${type}/${id}`, ...(versionId === undefined ? {} : { ifMatch: toEtag(versionId) }) };
+  return { method, url: instancePath(type, id), ...(versionId === undefined ? {} : { ifMatch: toEtag(versionId) }) };
 }
 
 function readAnswers(sent: readonly BundleEntry[], answered: readonly BundleEntry[]): BundleAnswers {

@@ -3,10 +3,10 @@ import { awaitingAcceptance, type Failure, makeCause, makeError, readOutcome } f
 import type { Bundle } from './generated/resources.ts';
 import { readLocation, requireOwn } from './links.ts';
 import { type Parameter, toSearchParams } from './query.ts';
-import type { ResourceType, Saved } from './resource.ts';
+import { type ResourceType, refusePath, type Saved } from './resource.ts';
 import type { FetchedPage } from './search.ts';
 import type { Answer, Authorization, RequestBody, Sender } from './sender.ts';
-import { type CallOptions, makeKey, type Settings, type WriteOptions } from './settings.ts';
+import { type CallOptions, type Clock, makeKey, type Settings, type WriteOptions } from './settings.ts';
 
 /** What a read may say beside its path. */
 export interface ReadCall extends CallOptions {
@@ -19,11 +19,12 @@ export interface WriteCall extends WriteOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Calls the FHIR API of a practice. All throw what a Sender throws. */
+/** Calls the FHIR API of a practice. All throw what a Sender throws, and InvalidError `path-invalid` before anything is sent. */
 export interface Caller {
   /** FHIR base URL, without a slash at its end. */
   readonly base: string;
   readonly sender: Sender;
+  readonly clock: Clock;
   /** Time for one attempt, in ms. */
   readonly timeoutMs: number;
   /** GET of a path below the base. */
@@ -45,8 +46,8 @@ export interface Caller {
 const fhirJson = 'application/fhir+json';
 
 /** A caller that is let in by `authorization`. */
-export function openCaller({ base, timeoutMs }: Settings, sender: Sender, authorization: Authorization): Caller {
-  const urlOf = (path: string): string => (path === '' ? base : `${base}/${path}`);
+export function openCaller({ base, timeoutMs, clock }: Settings, sender: Sender, authorization: Authorization): Caller {
+  const urlOf = (path: string): string => joinUrl(base, path);
   const accept = { accept: fhirJson };
 
   async function get(path: string, { signal, timeoutMs: ownTimeoutMs }: ReadCall): Promise<Answer> {
@@ -78,6 +79,7 @@ export function openCaller({ base, timeoutMs }: Settings, sender: Sender, author
   return {
     base,
     sender,
+    clock,
     timeoutMs,
     get,
     search: async (path, parameters, options) =>
@@ -106,6 +108,19 @@ export function openCaller({ base, timeoutMs }: Settings, sender: Sender, author
       return answer;
     },
   };
+}
+
+/**
+ * The URL of a path below the base: each request carries credentials, which another practice would take as well.
+ * @throws InvalidError `path-invalid` for a path that is not sent as it stands, such as one with `..`, and for coded slashes
+ */
+function joinUrl(base: string, path: string): string {
+  if (path === '') return base;
+  const url = `${base}/${path}`;
+  const { origin, pathname } = new URL(url);
+  const [place = ''] = url.split('?');
+  if (`${origin}${pathname}` === place && !/%(?:2f|5c)/i.test(place)) return url;
+  throw refusePath(`The path holds more than names of what is below ${base}`);
 }
 
 function toPage({ body, headers }: Answer): FetchedPage {

@@ -20,7 +20,7 @@ import {
   updateResource,
   type VersionOptions,
 } from './records.ts';
-import type { New, ResourceType, Saved, Version } from './resource.ts';
+import { instancePath, type New, type ResourceType, type Saved, type Version } from './resource.ts';
 import { makePages, type Pages, type Search } from './search.ts';
 import { openSender } from './sender.ts';
 import { type CallOptions, type ConnectOptions, readSettings, type WriteOptions } from './settings.ts';
@@ -131,7 +131,7 @@ function openReading(caller: Caller): Pick<Praxis, 'read' | 'search' | 'history'
     search: (type, query = {}, { extra = {}, ...options } = {}) =>
       searchType(caller, type, [...encodeQuery(query), ...Object.entries(extra)], options),
     history: (type, id, options = {}) =>
-      makePages({ first: () => caller.getPage(`${type}/${id}/_history`, options), next: follow(options) }),
+      makePages({ first: () => caller.getPage(`${instancePath(type, id)}/_history`, options), next: follow(options) }),
     get: async <R extends AnyResource>(path: string, options: CallOptions = {}) =>
       (await caller.get(path, options)).body as R,
     async writeOutcome(key, options = {}) {

@@ -41,7 +41,8 @@ export class PraxisError extends Error {
     const { method, path, status, code, issues, requestId, retryAfterMs } = failure;
     const [issue] = issues;
     const told = [status, code].filter((part) => part !== undefined).join(' ');
-    super(`${method} ${path}: ${told}: ${issue.diagnostics ?? issue.code ?? ''}`, options);
+    const place = `${method} ${path}`.trim(); // '' for a path that was not sent
+    super([place, told, issue.diagnostics ?? issue.code].filter(Boolean).join(': '), options);
     this.method = method;
     this.path = path;
     this.status = status;

@@ -7,12 +7,22 @@ export function findLink({ link = [] }: Bundle, relation: string): string | unde
   return link.find((each) => each.relation === relation)?.url;
 }
 
+/** The URL as it is sent: without dot segments, name and fragment. Undefined for what is none. */
+export function parseUrl(url: string): URL | undefined {
+  try {
+    return new URL(url);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The URL, which has to be below `base`.
  * @throws InvalidError `foreign-link`
  */
 export function requireOwn(base: string, url: string): string {
-  if (url.startsWith(`${base}/`)) return url;
+  const { origin = '', pathname = '', search = '' } = parseUrl(url) ?? {};
+  if (`${origin}${pathname}`.startsWith(`${base}/`)) return `${origin}${pathname}${search}`;
   const cause = makeCause('foreign-link', `The service links to ${url.split('?')[0]}, which is not below ${base}`);
   throw new InvalidError({ method: 'GET', path: '', ...cause });
 }

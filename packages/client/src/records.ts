@@ -3,7 +3,7 @@ import { type Caller, findResource, readSaved, requireResource } from './caller.
 import { ConflictError, OutdatedError } from './errors.ts';
 import type { ResourceTypes } from './generated/resources.ts';
 import { encodeQuery, type SearchableType, type SearchQuery, toSearchParams } from './query.ts';
-import { type New, type ResourceType, type Saved, toEtag, type Version } from './resource.ts';
+import { instancePath, type New, type ResourceType, type Saved, toEtag, type Version } from './resource.ts';
 import type { CallOptions, WriteOptions } from './settings.ts';
 
 /** An operation of a JSON Patch: https://www.rfc-editor.org/rfc/rfc6902 */
@@ -74,7 +74,7 @@ export async function readResource<T extends ResourceType>(
   id: string,
   { signal }: CallOptions,
 ): Promise<Saved<T>> {
-  const path = `${type}/${id}`;
+  const path = instancePath(type, id);
   return requireResource(await caller.get(path, { signal }), type, { method: 'GET', path });
 }
 
@@ -87,7 +87,7 @@ export async function patchResource<T extends ResourceType>(
   { versionId, ...options }: VersionOptions,
 ): Promise<Saved<T> | undefined> {
   const how = { ...options, contentType: 'application/json-patch+json', headers: demandVersion(versionId) };
-  return findResource(await caller.write('PATCH', `${type}/${id}`, operations, how), type);
+  return findResource(await caller.write('PATCH', instancePath(type, id), operations, how), type);
 }
 
 /** @throws OutdatedError for another version */
@@ -97,7 +97,7 @@ export async function deleteResource(
   id: string,
   { versionId, ...options }: VersionOptions,
 ): Promise<void> {
-  await caller.write('DELETE', `${type}/${id}`, undefined, { ...options, headers: demandVersion(versionId) });
+  await caller.write('DELETE', instancePath(type, id), undefined, { ...options, headers: demandVersion(versionId) });
 }
 
 /** @returns what was created, or what `ifNoneExist` found @throws AwaitingAcceptanceError where the practice decides first */
@@ -120,7 +120,7 @@ export async function replaceResource<T extends ResourceType>(
   options: WriteOptions,
 ): Promise<Saved<T>> {
   const type: T = resource.resourceType;
-  const answer = await caller.write('PUT', `${type}/${resource.id}`, resource, {
+  const answer = await caller.write('PUT', instancePath(type, resource.id), resource, {
     ...options,
     headers: demandVersion(resource.meta.versionId),
   });

@@ -46,7 +46,7 @@ test('an error tells code, issue, request id and what to do', async () => {
 });
 
 test('what to do is told of codes that there are', () => {
-  const own = ['no-answer', 'not-fhir', 'foreign-link', 'awaiting-acceptance', 'answer-withheld'];
+  const own = ['no-answer', 'not-fhir', 'foreign-link', 'path-invalid', 'awaiting-acceptance', 'answer-withheld'];
   const known = new Set<string>([...own, ...Object.keys(errorTable), ...Object.keys(oauthErrorTable)]);
   assert.deepEqual(
     Object.keys(fixes).filter((code) => !known.has(code)),

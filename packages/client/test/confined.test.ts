@@ -1,0 +1,120 @@
+/** What ids, paths, links and answers from elsewhere cannot bring the client to do. Without a service. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { type Clock, connect, InvalidError } from '@praxis/client';
+import { recordFetch } from './world.ts';
+
+const origin = 'https://praxis.example';
+const base = `${origin}/sandbox/firm/maple/pm/fhir/v2`;
+const tokenUrl = `${origin}/token`;
+
+/** A connection whose calls, those for tokens aside, are answered by `answer`. */
+function connectTo(answer: (request: Request) => Response | Promise<Response>) {
+  const waits: number[] = [];
+  const clock: Clock = {
+    now: () => 0,
+    async sleep(ms, signal) {
+      signal?.throwIfAborted();
+      waits.push(ms);
+    },
+  };
+  const recorded = recordFetch(async (input, init) => {
+    if (String(input) === tokenUrl) return Response.json({ access_token: 't', expires_in: 900 });
+    return await answer(new Request(input, init));
+  });
+  const credentials = { flow: 'client-credentials', apiKey: 'k', clientId: 'i', clientSecret: 's', tokenUrl } as const;
+  const praxis = connect({ base, credentials, clock, fetch: recorded.fetch });
+  return { praxis, waits, sent: () => recorded.requests.filter(({ url }) => url !== tokenUrl) };
+}
+
+const isRefused =
+  (code: string) =>
+  (error: unknown): boolean => {
+    assert.ok(error instanceof InvalidError, String(error));
+    assert.equal(error.code, code);
+    assert.doesNotMatch(error.message, /secret/);
+    return true;
+  };
+
+const foreignIds = ['../../../../../B/pm/fhir/v2/Patient/5', '..', '.', '', '%2e%2e', 'a/b', 'a?b', 'a#b', 'a b', 'ä'];
+const foreignPaths = [
+  '../secret',
+  'Patient/../Task/secret',
+  'Patient/%2e%2e/secret',
+  'Patient\\secret',
+  'Patient/.\t./secret',
+  'Patient/..%2fsecret',
+  'Patient/..%5Csecret',
+  'Patient#secret',
+];
+
+for (const id of [...foreignIds, 'x'.repeat(65)])
+  test(`the id '${id.slice(0, 40)}' gets into no path`, async () => {
+    const { praxis, sent } = connectTo(() => assert.fail('sent'));
+    const { booking, documents } = praxis;
+    const refused = isRefused('path-invalid');
+    const meta = { versionId: '1', lastUpdated: '' };
+    for (const call of [
+      () => praxis.read('Patient', id),
+      () => praxis.history('Patient', id).first(),
+      () => praxis.update('Patient', id, (patient) => patient),
+      () => praxis.replace({ resourceType: 'Patient', id, meta }),
+      () => praxis.patch('Patient', id, []),
+      () => praxis.delete('Patient', id),
+      () => documents.download(id),
+      () => booking.hold(id),
+      () => booking.hold(`Slot/${id}`),
+      () => booking.book(id, { patient: '1' }),
+      () => booking.book('1', { patient: id }),
+      () => booking.reschedule(id, '1'),
+      () => booking.cancel(id, 'Has a cold'),
+    ])
+      await assert.rejects(call, refused);
+    const batch = praxis.batch();
+    assert.throws(() => batch.read('Patient', id), refused);
+    assert.throws(() => batch.replace({ resourceType: 'Patient', id }), refused);
+    assert.throws(() => batch.delete('Patient', id), refused);
+    assert.deepEqual(sent(), []);
+  });
+
+test('a slot of another type is none, and the error says what an id is', async () => {
+  const { praxis } = connectTo(() => assert.fail('sent'));
+  await assert.rejects(praxis.booking.hold('Patient/1'), isRefused('path-invalid'));
+  await assert.rejects(praxis.read('Patient', '..'), {
+    message: 'path-invalid: The id of a Patient has 1 to 64 letters, digits, hyphens and dots: this is none',
+  });
+});
+
+for (const path of foreignPaths)
+  test(`the path ${JSON.stringify(path)} is not sent`, async () => {
+    const { praxis, sent } = connectTo(() => assert.fail('sent'));
+    await assert.rejects(praxis.get(path), isRefused('path-invalid'));
+    await assert.rejects(praxis.invoke(path), isRefused('path-invalid'));
+    assert.deepEqual(sent(), []);
+  });
+
+test('paths of operations and queries are sent as they stand', async () => {
+  const { praxis, sent } = connectTo(() => Response.json({}));
+  for (const path of ['metadata', 'Patient/1/$everything?_since=2026-01-01T00:00:00Z&x=../y#', 'Patient/a.b-C'])
+    await praxis.get(path);
+  assert.deepEqual(
+    sent().map(({ url }) => url.slice(base.length + 1)),
+    ['metadata', 'Patient/1/$everything?_since=2026-01-01T00:00:00Z&x=../y#', 'Patient/a.b-C'],
+  );
+});
+
+for (const link of [
+  `${base}/../../../../B/pm/fhir/v2/Patient?page=secret`,
+  `${base}/%2e%2e/v2-secret`,
+  `${base}-secret/Patient`,
+  'https://praxis.example@other.example/secret',
+  'no URL',
+])
+  test(`the link ${link} is not followed`, async () => {
+    const { praxis, sent } = connectTo(() =>
+      Response.json({ resourceType: 'Bundle', type: 'history', link: [{ relation: 'next', url: link }] }),
+    );
+    const history = Array.fromAsync(praxis.history('Patient', '1'));
+    await assert.rejects(history, (error) => error instanceof InvalidError && error.code === 'foreign-link');
+    assert.equal(sent().length, 1);
+  });
