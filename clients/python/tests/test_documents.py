@@ -8,7 +8,16 @@ import unittest
 import httpx
 from support import Counter, Practice, patient
 
-from praxis_client import Conflict, ContentDamaged, Refused, Retries, Unreachable, reference_to
+from praxis_client import (
+    Client,
+    ClientCredentials,
+    Conflict,
+    ContentDamaged,
+    Refused,
+    Retries,
+    Unreachable,
+    reference_to,
+)
 from praxis_client._documents import _checked
 
 letter = b"Dear colleague,\nthank you for sending this patient.\n"
@@ -21,6 +30,57 @@ class Damage(unittest.TestCase):
             with self.assertRaises(ContentDamaged):
                 _checked(b"ab", attachment)
         self.assertEqual(_checked(b"ab", {}), b"ab")
+
+
+class OtherPlaces(unittest.TestCase):
+    """What answers name as the URL of a file is asked for at the service alone."""
+
+    def open(self, base: str, url: str) -> tuple[Client, list[str]]:
+        hosts: list[str] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            hosts.append(str(request.url.host))
+            if request.url.path.endswith("/token"):
+                return httpx.Response(200, json={"access_token": "t", "expires_in": 900})
+            if request.method == "POST":
+                return httpx.Response(201, json={"parameter": [{"name": "url", "valueUrl": url}]})
+            if request.url.path.endswith("/DocumentReference/1"):
+                return httpx.Response(200, json={"content": [{"attachment": {"url": url}}]})
+            return httpx.Response(200, content=b"a file")
+
+        http = httpx.Client(transport=httpx.MockTransport(answer))
+        self.addCleanup(http.close)
+        credentials = ClientCredentials("k", "i", "s", token_url="https://praxis.example/token")
+        return Client(base, credentials, http=http), hosts
+
+    def test_no_other_place_is_asked(self) -> None:
+        base = "https://praxis.example/b/firm/maple/pm/fhir/v2"
+        urls = [
+            "http://praxis.example/content/secret",
+            "https://praxis.example:8443/content/secret",
+            "https://praxis.example@other.example/secret",
+            "https://other.example\\@praxis.example/secret",
+            "https://praxis.example.other.example/secret",
+            "https://169.254.169.254/secret",
+            "//praxis.example/secret",
+            "https://[secret",
+            "",
+        ]
+        for url in urls:
+            client, hosts = self.open(base, url)
+            for call in (
+                lambda client=client: client.documents.download("1"),
+                lambda client=client: client.documents.upload(b"a file", "text/plain"),
+            ):
+                with self.subTest(url=url), self.assertRaises(ValueError) as caught:
+                    call()
+                self.assertNotIn("secret", str(caught.exception))
+            self.assertEqual(set(hosts), {"praxis.example"}, url)
+            self.assertEqual(len(hosts), 3, url)
+
+    def test_the_same_place_may_be_written_otherwise(self) -> None:
+        client, _ = self.open("https://praxis.example/pm/fhir/v2", "https://PRAXIS.example:443/content/1")
+        self.assertEqual(client.documents.download("1"), b"a file")
 
 
 class Denials(unittest.TestCase):

@@ -1,7 +1,8 @@
 /** Files: up by a URL that takes one file, down by a URL that opens for a while. docs/integrate/documents.md */
 import { type Caller, requireResource } from './caller.ts';
-import { GoneError, InvalidError, makeCause, NoAnswerError, NotFoundError } from './errors.ts';
+import { GoneError, InvalidError, makeCause, NoAnswerError, NotFoundError, ServiceError } from './errors.ts';
 import type { Attachment } from './generated/resources.ts';
+import { parseUrl } from './links.ts';
 import { findParameter } from './parameters.ts';
 import { readResource } from './records.ts';
 import type { CallOptions } from './settings.ts';
@@ -40,9 +41,7 @@ const uploadUrlsMax = 2;
 /** The documents of a practice. */
 export function openDocuments(caller: Caller): Documents {
   async function open({ url = '' }: Attachment, { signal }: CallOptions = {}): Promise<Response> {
-    const { origin } = new URL(caller.base);
-    // The answer of a resource may name any place, which an application should not be led to.
-    if (!url.startsWith(`${origin}/`)) throw refuseAttachment(url, origin);
+    requireSameOrigin(caller, 'GET', url);
     return await caller.sender.open({ kind: 'content', method: 'GET', url, isRepeatable: true, signal });
   }
   return {
@@ -84,20 +83,30 @@ async function transfer(
     const answer = await caller.write('POST', 'Binary', binary, { signal });
     const offer = requireResource(answer, 'Parameters', { method: 'POST', path: 'Binary' });
     const url = findParameter(offer, 'url')?.valueUrl ?? '';
+    requireSameOrigin(caller, 'PUT', url);
     try {
       const call = { kind: 'content', method: 'PUT', url, headers, body, timeoutMs: transferMs } as const;
       await caller.sender.send({ ...call, isRepeatable: false, signal });
       return findParameter(offer, 'attachment')?.valueUrl ?? url;
     } catch (error) {
-      const isUncertain = error instanceof NoAnswerError || error instanceof GoneError;
+      const isFault = error instanceof ServiceError && error.status !== 503;
+      const isUncertain = isFault || error instanceof NoAnswerError || error instanceof GoneError;
       if (!isUncertain || attempt === uploadUrlsMax) throw error;
     }
   }
 }
 
-function refuseAttachment(url: string, origin: string): InvalidError {
-  const diagnostics = url === '' ? 'The attachment has no URL: read its resource again' : `${url} is not at ${origin}`;
-  return new InvalidError({ method: 'GET', path: '', ...makeCause('foreign-link', diagnostics) });
+/**
+ * A resource may name any place, which an application should not be led to.
+ * @throws InvalidError `foreign-link`: it tells no more than the origin, since the URL of a file is a right in itself
+ */
+function requireSameOrigin({ base }: Caller, method: string, url: string): void {
+  const { origin } = new URL(base);
+  const found = parseUrl(url)?.origin;
+  if (found === origin) return;
+  const diagnostics =
+    found === undefined ? 'The file has no URL: read its resource again' : `The file is at ${found}, not at ${origin}`;
+  throw new InvalidError({ method, path: '', ...makeCause('foreign-link', diagnostics) });
 }
 
 /**

@@ -118,3 +118,23 @@ for (const link of [
     await assert.rejects(history, (error) => error instanceof InvalidError && error.code === 'foreign-link');
     assert.equal(sent().length, 1);
   });
+
+const offer = (url: string): Response =>
+  Response.json({ resourceType: 'Parameters', parameter: [{ name: 'url', valueUrl: url }] }, { status: 201 });
+
+for (const url of [
+  'https://other.example/content/secret',
+  'http://praxis.example/content/secret',
+  'https://praxis.example.other.example/secret',
+  'https://praxis.example@other.example/secret',
+  'secret',
+])
+  test(`no file goes to or comes from ${url}, and the error does not repeat it`, async () => {
+    const { praxis, sent } = connectTo(() => offer(url));
+    await assert.rejects(praxis.documents.open({ url }), isRefused('foreign-link'));
+    await assert.rejects(praxis.documents.upload('x', { contentType: 'text/plain' }), isRefused('foreign-link'));
+    assert.deepEqual(
+      sent().map(({ method }) => method),
+      ['POST'],
+    );
+  });

@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from praxis_client._core import Core, instance_path
 from praxis_client._flow import Flow, Pause, Request
@@ -15,6 +16,7 @@ from praxis_client.retries import Attempts
 
 _hashes = {20: hashlib.sha1, 32: hashlib.sha256}
 """By length. R4 has SHA-1; the service takes SHA-256 as well."""
+_ports = {"http": 80, "https": 443}
 
 
 class DocumentFlows:
@@ -48,7 +50,8 @@ class DocumentFlows:
     def _put(self, url: str, content: bytes, content_type: str) -> Flow[None]:
         digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
         headers = {"content-type": content_type, "content-digest": f"sha-256=:{digest}:"}
-        yield from self._core.send_bare(Request("PUT", url, headers, content, label="upload of a file"))
+        place = _check_url(url, self._core.base)
+        yield from self._core.send_bare(Request("PUT", place, headers, content, label="upload of a file"))
 
     def file(
         self,
@@ -79,8 +82,9 @@ class DocumentFlows:
             # Read each time: the URL in it lasts for five minutes, and ends when rights change.
             resource = yield from self._core.get_operation(path, {})
             attachment = resource["content"][index]["attachment"]
+            url = _check_url(attachment.get("url"), self._core.base)
             try:
-                answer = yield from self._core.send_bare(Request("GET", attachment["url"], label="download of a file"))
+                answer = yield from self._core.send_bare(Request("GET", url, label="download of a file"))
                 return _checked(answer.content, attachment)
             except Gone:
                 if has_ended:
@@ -103,3 +107,26 @@ def _checked(content: bytes, attachment: Mapping[str, Any]) -> bytes:
     if make is not None and make(content).digest() != said:
         raise ContentDamaged("the hash of the file is not the one that the resource says")
     return content
+
+
+def _check_url(url: Any, base: str) -> str:
+    """Return the URL of a file if it is at the service of the base URL: a resource may name any place.
+
+    Raise ValueError for another one. The text does not tell the URL, which is a right in itself.
+    """
+    origin = _read_origin(url) if isinstance(url, str) else None
+    if origin is None or origin != _read_origin(base):
+        raise ValueError("the URL of the file is not at the service of the base URL")
+    return str(url)
+
+
+def _read_origin(url: str) -> tuple[str, str, int | None] | None:
+    """Return scheme, host and port of a URL; None if it has none, or names somebody."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if not parts.hostname or "@" in parts.netloc or "\\" in parts.netloc:
+        return None
+    return parts.scheme, parts.hostname, port or _ports.get(parts.scheme)
