@@ -1,5 +1,6 @@
 /** Requests with a bound on their time, and their repetition where that is safe. */
 import { limitTime, type TimeLimit } from './abort.ts';
+import { readText, tellEnd } from './bodies.ts';
 import {
   type Cause,
   CredentialsError,
@@ -30,7 +31,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** A function makes one for each attempt. */
   readonly body?: RequestBody | (() => Promise<RequestBody>) | undefined;
-  /** Whether it may be sent again where no answer came. */
+  /** Whether it may be sent again where it may have had its effect: after no answer, and after a fault. */
   readonly isRepeatable: boolean;
   readonly idempotencyKey?: string | undefined;
   readonly authorization?: Authorization;
@@ -62,16 +63,18 @@ const waitMsMax = 8_000;
 
 /** Statuses that are repeated: a fault, or a wish to wait. Of 409 those that name a time. */
 const repeatable: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+/** Those of a call that was not carried out. */
+const postponed: ReadonlySet<number | undefined> = new Set([409, 429, 503]);
 
 /** A sender of one connection. */
 export function openSender(settings: Settings): Sender {
   return {
     send: (call) => repeat(settings, call, readAnswer),
-    open: (call) => repeat(settings, call, async (response) => response),
+    open: (call) => repeat(settings, call, handOver),
   };
 }
 
-type Read<T> = (response: Response, event: RequestEvent) => Promise<T>;
+type Read<T> = (response: Response, event: RequestEvent, limit: TimeLimit) => Promise<T>;
 
 async function repeat<T>(settings: Settings, call: Call, read: Read<T>): Promise<T> {
   const { clock, retry, hooks } = settings;
@@ -98,7 +101,7 @@ async function repeat<T>(settings: Settings, call: Call, read: Read<T>): Promise
 /** How long to wait before the next attempt; undefined: there must be none. */
 function computeWaitMs(error: PraxisError, call: Call, attempt: number): number | undefined {
   const { status, retryAfterMs } = error;
-  if (status === undefined && !call.isRepeatable) return undefined;
+  if (!call.isRepeatable && !postponed.has(status)) return undefined;
   if (status !== undefined && !repeatable.has(status) && !(status === 409 && retryAfterMs !== undefined))
     return undefined;
   const longest = Math.min(waitMsMax, firstWaitMs * 2 ** (attempt - 1));
@@ -132,15 +135,14 @@ async function attemptOnce<T>(
       ...(body === undefined ? {} : { body }),
     });
     if (!response.ok) return await readError(settings, call, event, response);
-    const value = await read(response, event);
-    isHandedOver = Object.is(value, response);
+    const value = await read(response, event, limit);
+    isHandedOver = value instanceof Response;
     return { value };
   } catch (cause) {
     call.signal?.throwIfAborted();
     return cause instanceof PraxisError ? cause : describeSilence(call, event, limit, cause);
   } finally {
-    if (isHandedOver) limit.stop();
-    else limit.close();
+    if (!isHandedOver) limit.close();
     const header = (name: string): string | undefined => response?.headers.get(name) ?? undefined;
     const durationMs = performance.now() - begin;
     const facts = { requestId: header('x-request-id'), sunset: header('sunset'), durationMs };
@@ -164,7 +166,7 @@ async function readError(
   response: Response,
 ): Promise<PraxisError> {
   const { status, headers } = response;
-  const body = parseJson(await response.text());
+  const body = parseJson(await readText(response, { method, path }));
   const known = call.readCause?.(body) ?? readOutcome(body);
   return makeError({
     method,
@@ -176,9 +178,15 @@ async function readError(
   });
 }
 
+/** Until its end the caller's signal still counts for the body; then it is let go, since it may live long. */
+async function handOver(response: Response, _event: RequestEvent, limit: TimeLimit): Promise<Response> {
+  limit.stop();
+  return tellEnd(response, limit.close);
+}
+
 async function readAnswer(response: Response, { method, path }: RequestEvent): Promise<Answer> {
   const { status, headers } = response;
-  const text = await response.text();
+  const text = await readText(response, { method, path });
   const body = text === '' ? undefined : parseJson(text);
   if (text === '' || body !== undefined) return { status, headers, body };
   throw makeError({ method, path, status, ...makeCause('not-fhir', `The answer ${status} is not JSON`) });

@@ -1,5 +1,6 @@
 /** What ids, paths, links and answers from elsewhere cannot bring the client to do. Without a service. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import test from 'node:test';
 import { type Clock, connect, InvalidError } from '@praxis/client';
 import { recordFetch } from './world.ts';
@@ -138,3 +139,69 @@ for (const url of [
       ['POST'],
     );
   });
+
+for (const [status, urls, tries] of [
+  [500, 2, 2],
+  [502, 2, 2],
+  [504, 2, 2],
+  [503, 1, 6],
+  [429, 1, 6],
+] as const)
+  test(`a PUT that is answered ${status} is tried ${tries} times, at ${urls} URLs`, async () => {
+    let offered = 0;
+    const { praxis, sent } = connectTo(({ method }) => {
+      if (method === 'PUT') return new Response(null, { status });
+      offered += 1;
+      return offer(`${origin}/content/${offered}`);
+    });
+    await assert.rejects(praxis.documents.upload('x', { contentType: 'text/plain' }), { status });
+    const puts = sent().filter(({ method }) => method === 'PUT');
+    assert.deepEqual([puts.length, new Set(puts.map(({ url }) => url)).size], [tries, urls]);
+  });
+
+test('a file that was read, left, or failed lets go of the signal; until then the signal ends it', async () => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let content: ReadableStreamDefaultController | undefined;
+  const start = (made: ReadableStreamDefaultController): void => {
+    content = made;
+  };
+  const { praxis } = connectTo(() => new Response(new ReadableStream({ start })));
+  const open = () => praxis.documents.open({ url: `${origin}/content/1` }, { signal });
+  const listeners = () => getEventListeners(signal, 'abort').length;
+
+  const whole = await open();
+  assert.equal(listeners(), 1);
+  content?.enqueue(new TextEncoder().encode('All is well.'));
+  content?.close();
+  assert.equal(await whole.text(), 'All is well.');
+  assert.equal(listeners(), 0);
+
+  const left = await open();
+  await left.body?.cancel();
+  assert.equal(listeners(), 0);
+
+  const failed = await open();
+  content?.error(new TypeError('cut'));
+  await assert.rejects(failed.text(), { message: 'cut' });
+  assert.equal(listeners(), 0);
+});
+
+test('an answer without an end is not read to the end', async () => {
+  const chunk = new Uint8Array(16 * 1024 * 1024).fill(32);
+  let chunks = 0;
+  const endless = () =>
+    new ReadableStream({
+      pull(controller) {
+        chunks += 1;
+        if (chunks > 20) controller.close();
+        else controller.enqueue(chunk);
+      },
+    });
+  const { praxis } = connectTo(() => new Response(endless()));
+  await assert.rejects(
+    praxis.read('Patient', '1'),
+    (error) => error instanceof InvalidError && error.code === 'answer-too-large',
+  );
+  assert.ok(chunks < 20);
+});
