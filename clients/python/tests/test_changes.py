@@ -13,9 +13,20 @@ import time
 import unittest
 from pathlib import Path
 
+import httpx
 from support import Counter, Practice, order, patient, seeded
 
-from praxis_client import BadRequest, Change, FeedEnded, FileCursor, Forbidden, MemoryCursor
+from praxis_client import (
+    BadRequest,
+    Change,
+    Client,
+    ClientCredentials,
+    FeedEnded,
+    FileCursor,
+    Forbidden,
+    MemoryCursor,
+    NotFound,
+)
 from praxis_client.r4 import Patient
 
 kills = int(os.environ.get("FOLLOWER_KILLS", "6"))
@@ -124,6 +135,29 @@ class Following(unittest.TestCase):
 
         self.assertEqual(asyncio.run(follow()), (8, 0))
         self.assertEqual(len(Store.places), 3)
+
+
+class Hasty(unittest.TestCase):
+    def test_empty_pages_that_come_at_once_are_asked_for_once_a_second(self) -> None:
+        link = "https://praxis.example/pm/fhir/v2/$changes?since=1"
+        page = {"resourceType": "Bundle", "type": "history", "link": [{"relation": "next", "url": link}]}
+        seconds = [0.0]
+        slept: list[float] = []
+
+        def answer(request: httpx.Request) -> httpx.Response:
+            if request.url.path.endswith("/token"):
+                return httpx.Response(200, json={"access_token": "t", "expires_in": 900})
+            seconds[0] += 0.25
+            return httpx.Response(200, json=page) if seconds[0] < 1 else httpx.Response(404)
+
+        http = httpx.Client(transport=httpx.MockTransport(answer))
+        self.addCleanup(http.close)
+        credentials = ClientCredentials("k", "i", "s", token_url="https://praxis.example/token")
+        base = "https://praxis.example/pm/fhir/v2"
+        client = Client(base, credentials, http=http, clock=lambda: seconds[0], sleep=slept.append)
+        with self.assertRaises(NotFound):
+            next(client.follow(types=["Patient"], wait=30))
+        self.assertEqual(slept, [0.75, 0.75, 0.75])
 
 
 class Killed(unittest.TestCase):

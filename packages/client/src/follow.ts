@@ -53,6 +53,8 @@ export interface ChangePage<T extends ResourceType> {
 
 const waitSecondsDefault = 30;
 const emptyPagesAtEnd = 2;
+/** What lies between two requests at least where a page is empty: a proxy may answer at once in place of the service. */
+const emptyPageMs = 1_000;
 
 /**
  * Yields the changes page by page, for ever or until all have been told. A page counts as done when the next one is asked for:
@@ -73,6 +75,7 @@ export async function* followChanges<T extends ResourceType>(
   for (let emptyPages = 0; ; ) {
     const query = new URLSearchParams(since === undefined ? fixed : [['since', since], ...fixed]);
     // The service waits; then the time of an attempt begins.
+    const beginMs = caller.clock.now();
     const timeoutMs = caller.timeoutMs + waitSeconds * 1000;
     const { bundle, completeUntil } = await caller.getPage(`$changes?${query}`, { signal, timeoutMs });
     const cursor = readSince(bundle);
@@ -88,6 +91,8 @@ export async function* followChanges<T extends ResourceType>(
     emptyPages = changes.length > 0 ? 0 : emptyPages + 1;
     // The last page says so. Where the operator has turned that off, two empty ones do: one may hold hidden changes alone.
     if (waitSeconds === 0 && (completeUntil !== undefined || emptyPages === emptyPagesAtEnd)) return;
+    const earlyMs = Math.min(emptyPageMs, emptyPageMs - (caller.clock.now() - beginMs));
+    if (waitSeconds > 0 && changes.length === 0 && earlyMs > 0) await caller.clock.sleep(earlyMs, signal);
   }
 }
 

@@ -205,3 +205,16 @@ test('an answer without an end is not read to the end', async () => {
   );
   assert.ok(chunks < 20);
 });
+
+test('empty pages that come at once are asked for once a second, until the signal', async () => {
+  const stopping = new AbortController();
+  let pages = 0;
+  const { praxis, waits } = connectTo(() => {
+    pages += 1;
+    if (pages === 4) stopping.abort(new Error('enough'));
+    const url = `${base}/$changes?since=${pages}`;
+    return Response.json({ resourceType: 'Bundle', type: 'history', link: [{ relation: 'next', url }] });
+  });
+  await assert.rejects(praxis.follow({ signal: stopping.signal }).next(), { message: 'enough' });
+  assert.deepEqual(waits, [1_000, 1_000, 1_000]);
+});

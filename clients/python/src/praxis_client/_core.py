@@ -36,6 +36,8 @@ _renewable = ("credentials-expired", "credentials-invalid")
 _update_attempts = 5
 _empty_pages_max = 3
 """Empty pages in a row that end a copy where the operator has X-Complete-Until turned off."""
+_empty_page_seconds = 1.0
+"""What lies between two requests at least where a page is empty: a proxy may answer at once in place of the service."""
 _id = re.compile(r"[A-Za-z0-9\-.]{1,64}")
 _type = re.compile(r"[A-Z][A-Za-z]{1,63}")
 _location = re.compile(r"/([A-Z][A-Za-z]+)/([A-Za-z0-9\-.]{1,64})/_history/([A-Za-z0-9\-.]{1,64})$")
@@ -282,6 +284,7 @@ class Core:
             place = f"{self.base}/{with_query('$changes', {'_type': names, '_count': count, 'since': since})}"
         empty = 0
         while True:
+            began = self.clock()
             page = yield from self._read_change_page(place, wait)
             changes = read_changes(page)
             for item in select(changes):
@@ -293,6 +296,9 @@ class Core:
             empty = 0 if changes else empty + 1
             if wait is None and (page.complete_until is not None or empty >= _empty_pages_max):
                 return
+            early = min(_empty_page_seconds, _empty_page_seconds - (self.clock() - began))
+            if wait and not changes and early > 0:
+                yield Pause(early)
 
     def _read_change_page(self, place: str, wait: int | None) -> Flow[Page[dict[str, Any]]]:
         path = self.rebase(place)
@@ -367,7 +373,7 @@ def instance_path(resource_type: str, id: str) -> str:
 
 
 def _checked(id: str) -> str:
-    if _id.fullmatch(id) is None:
+    if _id.fullmatch(id) is None or id in (".", ".."):
         raise ValueError(f"{id!r} is no id: R4 has letters, digits, hyphens and dots, at most 64")
     return id
 
