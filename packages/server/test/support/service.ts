@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { entryProblem } from '../../src/admin/entry-problem.ts';
-import { openPlatform, type Platform, type Service, startService } from '../../src/app.ts';
+import { openPlatform, type Platform, type Service, type ServiceOptions, startService } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { makeFixedClock } from '../../src/base/clock.ts';
 import { readConfig } from '../../src/base/config.ts';
@@ -40,6 +40,7 @@ export async function openTestService(
   t: Lifetime,
   settings: Readonly<Record<string, string>> = {},
   log: Log = testLog,
+  options: ServiceOptions = {},
 ): Promise<TestService> {
   const database = await openTestDatabase(t);
   const clock = makeFixedClock(startMs);
@@ -58,7 +59,7 @@ export async function openTestService(
   });
   const connections = { ...database.connections, stop: async () => undefined };
   const platform = await openPlatform({ config, clock, log, connections });
-  const service = await startService(platform);
+  const service = await startService(platform, options);
   t.after(async () => {
     await service.drain();
     await platform.close();

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { sql } from '../../../src/database/sql.ts';
+import { testLog } from '../../support/cluster.ts';
 import type { Lifetime } from '../../support/database.ts';
 import {
   type Answer,
@@ -87,7 +88,7 @@ export interface WaitingList {
   read(id: string): Promise<Answer['json']>;
   /** Their statuses. */
   stateOf(...ids: readonly string[]): Promise<string[]>;
-  /** Lets the jobs do all that is to be done. */
+  /** Lets the jobs do all that is to be done; at no other time do they work. */
   settle(): Promise<void>;
   /** Lets time pass; tokens end sooner than the tests do. */
   pass(ms: number): Promise<void>;
@@ -98,7 +99,8 @@ export interface WaitingList {
 
 /** Opens a service of the file's own with the firm, and nobody who waits. */
 export async function openWaitingList(lifetime: Lifetime): Promise<WaitingList> {
-  const service = await openTestService(lifetime);
+  const jobs = { run: false };
+  const service = await openTestService(lifetime, {}, testLog, { runsJobs: () => jobs.run });
   const maple = await makeFirm(service, 'maple', 'sandbox', 'Europe/Berlin');
   const everything = await makeApplication(service, 'Everything', ['acl/*'], [maple]);
   const changing = ['acl/appmt_c', 'acl/appmt_r', 'acl/appmt_s', 'acl/appmt_u'];
@@ -112,7 +114,14 @@ export async function openWaitingList(lifetime: Lifetime): Promise<WaitingList> 
     assert.equal(status, 201, text);
     return json.id;
   };
-  const settle = (): Promise<void> => service.service.jobs.settle();
+  const settle = async (): Promise<void> => {
+    jobs.run = true;
+    await service.service.jobs.settle();
+    jobs.run = false;
+    // Portions that began by themselves meanwhile end too.
+    await service.service.jobs.settle();
+  };
+  await settle();
   const read = async (id: string) => (await caller.get(`Appointment/${id}`)).json;
   const kept = (): Promise<Kept | undefined> => keptIn(service);
   return {
@@ -154,7 +163,7 @@ export async function openWaitingList(lifetime: Lifetime): Promise<WaitingList> 
 }
 
 /** Its people and places, a calendar, and one of a practitioner who needs a room. */
-async function keepPractice({ platform, service }: TestService, maple: TestFirm, caller: Caller): Promise<void> {
+async function keepPractice({ platform }: TestService, maple: TestFirm, caller: Caller): Promise<void> {
   await putPlaces(caller, ['12', '13'], ['3', '4', '31']);
   for (const id of ['p', 'a', 'b', 'c']) await put(caller, { resourceType: 'Patient', id });
   await keepCalendar(platform, maple, plainCalendar);
@@ -164,7 +173,6 @@ async function keepPractice({ platform, service }: TestService, maple: TestFirm,
     appointmentTypes: [{ code: 'ROOM', minutes: 30, needs: [{ anyOf: ['Location/31'] }] }],
     weekly: [{ days: ['mon'], from: '09:00', to: '12:00', capacity: 4 }],
   });
-  await service.jobs.settle();
 }
 
 async function keptIn({ database, clock }: TestService): Promise<Kept | undefined> {
