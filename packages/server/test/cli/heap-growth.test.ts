@@ -25,13 +25,29 @@ function findPeak(): number {
   return most / 1_000_000;
 }
 
+function look(times: number, loopUse: number): void {
+  for (let nth = 0; nth < times; nth += 1) steerHeapGrowth(loopUse);
+}
+
 test('a heap grows further while the event loop is busy than while it is not', () => {
   steerHeapGrowth(0.89);
   const idle = findPeak();
-  steerHeapGrowth(0.9);
+  look(4, 0.9);
   const busy = findPeak();
   steerHeapGrowth(0);
   const idleAgain = findPeak();
   assert.ok(busy > 1.2 * idle, `${busy} MB, and ${idle} MB while there is time`);
   assert.ok(busy > 1.2 * idleAgain, `${busy} MB, and ${idleAgain} MB while there is time again`);
+});
+
+test('an event loop that is busy for less than four looks in a row lets no heap grow further', () => {
+  look(4, 0.9);
+  const busy = findPeak();
+  look(1, 0.5);
+  look(3, 0.9);
+  const burst = findPeak();
+  look(1, 0.5);
+  look(3, 0.9);
+  assert.ok(busy > 1.2 * burst, `${busy} MB, and ${burst} MB after three looks`);
+  assert.ok(busy > 1.2 * findPeak(), 'looks before the pause do not count');
 });

@@ -6,17 +6,21 @@ export const heapOptions: readonly string[] = ['--max-semi-space-size=16'];
 
 /** From this share of the time that the event loop is busy, pauses cost callers more than memory does. */
 const busyFrom = 0.9;
+/** As many looks in a row: what is over sooner, such as a burst or a moment without a processor, is no load that lasts. */
+const busyLooks = 4;
 /** Of what remained of the old generation after a collection. */
 const growthPercent = 50;
 
 let isLimited = false;
+let busyInRow = 0;
 
 /**
  * Sets for the collections to come how far the old generation may grow. Call it at each look at the event loop.
  * @param loopUse share of the time since the last look that the event loop was busy, 0 to 1
  */
 export function steerHeapGrowth(loopUse: number): void {
-  const limits = loopUse < busyFrom;
+  busyInRow = loopUse < busyFrom ? 0 : busyInRow + 1;
+  const limits = busyInRow < busyLooks;
   if (limits === isLimited) return;
   isLimited = limits;
   // With 0 V8 decides: up to four times what remained.
