@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { steerHeapGrowth } from '../../src/cli/serving/heap-growth.ts';
+import { collectGarbage, steerHeapGrowth } from '../../src/cli/serving/heap-growth.ts';
 
 v8.setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -50,4 +50,14 @@ test('an event loop that is busy for less than four looks in a row lets no heap 
   look(3, 0.9);
   assert.ok(busy > 1.2 * burst, `${busy} MB, and ${burst} MB after three looks`);
   assert.ok(busy > 1.2 * findPeak(), 'looks before the pause do not count');
+});
+
+test('a collection takes all garbage', () => {
+  const before = v8.getHeapStatistics().used_heap_size;
+  let garbage: unknown[] | undefined = Array.from({ length: 1_000_000 }, (_, index) => ({ text: `garbage ${index}` }));
+  assert.equal(garbage.length, 1_000_000);
+  garbage = undefined;
+  collectGarbage();
+  const after = v8.getHeapStatistics().used_heap_size;
+  assert.ok(after < before + 10_000_000, `${after} bytes, and ${before} before 1,000,000 objects were made`);
 });

@@ -1,5 +1,6 @@
 /** How far the heap of a worker grows between two collections of garbage: little while there is time to collect, far while there is none. */
 import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /** Options of a worker's process: a young generation of three times 16 MB instead of 128 MB in all. */
 export const heapOptions: readonly string[] = ['--max-semi-space-size=16'];
@@ -25,4 +26,15 @@ export function steerHeapGrowth(loopUse: number): void {
   isLimited = limits;
   // With 0 V8 decides: up to four times what remained.
   v8.setFlagsFromString(`--heap-growing-percent=${limits ? growthPercent : 0}`);
+}
+
+/**
+ * Collects all garbage, so that the growth that is set counts from now on. Until its first collection a heap may have a limit of V8's own,
+ * and it keeps the pages that it then takes. It holds up the event loop for some 50 ms: call it once, while there is nothing to do.
+ */
+export function collectGarbage(): void {
+  v8.setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  v8.setFlagsFromString('--no-expose-gc');
+  if (typeof collect === 'function') collect();
 }

@@ -7,7 +7,7 @@ import { openAccessLog, openLog } from '../../base/log.ts';
 import { requireConnections } from '../../database/connection-room.ts';
 import { servesOwnMachineAlone } from '../../http/pages/own-machine.ts';
 import { report } from '../report.ts';
-import { steerHeapGrowth } from './heap-growth.ts';
+import { collectGarbage, steerHeapGrowth } from './heap-growth.ts';
 import { aliveEveryMs, type FromWorker, readMessage, type ToWorker } from './messages.ts';
 
 type Start = Extract<ToWorker, { kind: 'start' }>;
@@ -24,6 +24,12 @@ const state = { runsJobs: false, service: undefined as Service | undefined };
 
 /** Pause between two looks at the event loop, in ms: each wakes the process up. */
 const loopLookMs = 100;
+
+/** What a start has left is collected so long after it, in ms: those who wait for the start do not wait for that. */
+const collectAfterMs = 3_000;
+
+/** Below this share of its time the event loop has little to do. */
+const idleBelow = 0.5;
 
 /**
  * Does what the supervisor says, until the worker is to end or the supervisor has ended. Returns the exit status.
@@ -160,11 +166,18 @@ function sayAlive(): NodeJS.Timeout {
   delay.enable();
   let loop = performance.eventLoopUtilization();
   let largeSlices = 0;
+  let servedMs = 0;
+  let isCollected = false;
   const timer = setInterval(() => {
     const before = loop;
     loop = performance.eventLoopUtilization();
     const loopUse = performance.eventLoopUtilization(loop, before).utilization;
     steerHeapGrowth(loopUse);
+    if (state.service !== undefined) servedMs += aliveEveryMs;
+    if (!isCollected && servedMs > collectAfterMs && loopUse < idleBelow) {
+      isCollected = true;
+      collectGarbage(); // of the start
+    }
     const connections = state.service?.connections?.count() ?? 0;
     const loopDelaySeconds = Math.max(0, delay.max / 1e6 - loopLookMs) / 1000; // the pause between two looks is none
     delay.reset();
