@@ -30,7 +30,7 @@ export function steerHeapGrowth(loopUse: number): void {
 
 /**
  * Collects all garbage, so that the growth that is set counts from now on. Until its first collection a heap may have a limit of V8's own,
- * and it keeps the pages that it then takes. It holds up the event loop for some 50 ms: call it once, while there is nothing to do.
+ * and it keeps the pages that it then takes. It holds up the event loop, for 24 ms after a start: call it once, while there is little to do.
  */
 export function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc');
